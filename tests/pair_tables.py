@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
-from embedlab.analysis.correlations import combine, correlated_groups, pearson, spearman
+from embedlab.analysis.correlations import correlated_groups, pearson, spearman
 from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.comparison import Comparison, Slicing, compare_outcomes
@@ -98,5 +98,8 @@ def correlate(
         pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column)
     )
     groups = correlated_groups(pairs, aggregate)
-    each = np.array([correlation(gold[rows], values[rows]) for rows in groups])
-    return float(combine(each, groups, aggregate))
+    if not groups:
+        return float("nan")
+    each = [correlation(gold[rows], values[rows]) for rows in groups]
+    sizes = [len(rows) if aggregate == "wmean" else 1 for rows in groups]
+    return float(np.average(each, weights=sizes))

@@ -88,15 +88,3 @@ def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray
     # dataset.
     keys = pairs.select(pl.struct("dataset", "source").rank("dense")).to_series().to_numpy()
     return [np.flatnonzero(keys == key) for key in np.unique(keys)]
-
-
-def combine(
-    values: NDArray[np.float64], groups: list[NDArray[np.intp]], aggregate: Aggregate
-) -> NDArray[np.float64]:
-    """Return weighted means of VALUES over their first axis, one per group: by pairs for `wmean`,
-    otherwise equal; nan without groups.
-    """
-    if not groups:
-        return np.full(values.shape[1:], np.nan)
-    weights = [len(rows) for rows in groups] if aggregate == "wmean" else np.ones(len(groups))
-    return np.asarray(np.average(values, axis=0, weights=weights))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import combine
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.leaving_out import (
     LeavingOut,
@@ -209,8 +208,7 @@ class SliceRows:
             in_group = self.groups == group
             shares = np.bincount(numbers[in_group], weights=self.row_shares[in_group])
             remaining[in_group] = _free_variance(shares / shares.sum())
-        factors: Floats = np.sqrt(_free_variance(topic_shares / topic_shares.sum()) / remaining)
-        return factors
+        return np.sqrt(_free_variance(topic_shares / topic_shares.sum()) / remaining)
 
     def select_members(self, members: Sequence[int]) -> SliceRows:
         """The rows of some members, given by their numbers; what is the same for all of them is
@@ -219,27 +217,29 @@ class SliceRows:
         leave_out = (
             leave_out_of_members([self.leave_out], members) if self.leave_out is not None else None
         )
-        rows = replace(self, contributions=self.contributions[members], leave_out=leave_out)
-        for name, value in (
-            ("shared", self.shared),
-            ("row_topics", self.row_topics),
-            ("topics", self.topics.of(members)),
-        ):
-            rows.__dict__[name] = value  # where the cached property puts it
-        return rows
+        return _with_cached(
+            replace(self, contributions=self.contributions[members], leave_out=leave_out),
+            shared=self.shared,
+            row_topics=self.row_topics,
+            topics=self.topics.of(members),
+        )
 
     def with_contributions(self, contributions: Floats) -> SliceRows:
         """The same rows with other contributions, (members, rows); topics are found once for all of
         them.
         """
-        rows = replace(self, contributions=contributions, leave_out=None)
-        for name, value in (
-            ("shared", self.shared),
-            ("row_topics", self.row_topics),
-            ("row_factors", self.row_factors),
-        ):
-            rows.__dict__[name] = value  # where the cached property puts it
-        return rows
+        return _with_cached(
+            replace(self, contributions=contributions, leave_out=None),
+            shared=self.shared,
+            row_topics=self.row_topics,
+            row_factors=self.row_factors,
+        )
+
+
+def _with_cached(rows: SliceRows, **values: object) -> SliceRows:
+    """Return ROWS with the VALUES of cached properties, put where these find them."""
+    rows.__dict__.update(values)
+    return rows
 
 
 def _free_variance(shares: Floats) -> float:
@@ -280,13 +280,9 @@ class ItemGroups:
     aggregate: Aggregate = "all"
 
     @property
-    def weights(self) -> Floats:
-        """The share of each group: by its items for `wmean`, otherwise equal."""
-        sizes = np.array(
-            [len(row) if self.aggregate == "wmean" else 1 for row in self.rows], dtype=np.float64
-        )
-        shares: Floats = sizes / sizes.sum()
-        return shares
+    def sizes(self) -> Floats:
+        """How much each group counts: by its items for `wmean`, otherwise as much as another."""
+        return np.array([len(row) if self.aggregate == "wmean" else 1.0 for row in self.rows])
 
 
 def evidence_of(
@@ -326,14 +322,12 @@ def evidence_of(
                 leave_out=leave_out_of_measure(point, make),
             )
             parts.append(slice_rows)
-    points = combine(
-        np.reshape(values, (len(groups.rows), len(scored_members))),
-        list(groups.rows),
-        groups.aggregate,
-    )
+    sizes, points = groups.sizes, np.full(len(scored_members), np.nan)
+    if len(sizes):
+        points = np.average(np.array(values), axis=0, weights=sizes)
     rows = parts[0] if len(parts) == 1 else None
     if len(parts) > 1:
-        rows = merge_rows(list(zip(parts, groups.weights, strict=True)))
+        rows = merge_rows(list(zip(parts, sizes / sizes.sum(), strict=True)))
     if scored_members != [*range(members)]:
         points = _spread(points, scored_members, members)
         rows = rows and _of_all_members(rows, scored_members, members)
@@ -436,9 +430,7 @@ def stack_members(parts: Sequence[SliceRows]) -> SliceRows:
         if len(leave_out) == len(parts)
         else None,
     )
-    for name, cached in (("shared", parts[0].shared), ("row_topics", parts[0].row_topics)):
-        rows.__dict__[name] = cached  # where the cached property puts it
-    return rows
+    return _with_cached(rows, shared=parts[0].shared, row_topics=parts[0].row_topics)
 
 
 def member_columns(models: Sequence[ModelColumns]) -> list[str]:

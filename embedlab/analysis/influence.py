@@ -47,22 +47,17 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     return influences
 
 
-def pearson_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
+def pearson_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """Influence of each pair on Pearson's correlation; nan where it is undefined.
 
-    gold: (pairs,); scores: (models, pairs); returns (models, pairs). ψ = uv − (r/2)(u² + v²) of
-    standardised u, v with correlation r.
+    gold, scores: (pairs,); returns (pairs,). ψ = uv − (r/2)(u² + v²) of standardised u, v with
+    correlation r.
     """
-    y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    influences = np.full(rows.shape, np.nan)
-    if not _varies(y):
-        return influences
-    v = _standardised(y)
-    for index, x in enumerate(rows):
-        if _varies(x):
-            u = _standardised(x)
-            influences[index] = _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
-    return influences
+    y, x = (np.asarray(values, dtype=np.float64) for values in (gold, scores))
+    if not (_varies(y) and _varies(x)):
+        return np.full(len(x), np.nan)
+    u, v = _standardised(x), _standardised(y)
+    return _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
 
 
 def _standardised(values: Floats) -> Floats:
@@ -114,8 +109,7 @@ class _Order:
             ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
         )
         weight_above = np.cumsum(group_sums[::-1])[::-1] - group_sums / 2
-        result: Floats = weight_above[self.group] / len(weights)
-        return result
+        return weight_above[self.group] / len(weights)
 
 
 def accuracy(gold: Labels, predicted: Labels) -> float:
@@ -130,69 +124,56 @@ def accuracy_influence(gold: Labels, predicted: Labels) -> Floats:
     return _centred((predicted == gold).astype(np.float64))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _SecondClass:
-    """What F1 and Matthews correlation are smooth functions of: which items are of the second of
-    two classes, and are predicted to be.
+def _second_class(gold: Labels, predicted: Labels) -> tuple[Floats, Floats, Floats]:
+    """Return which items are of the second of two classes and predicted to be, which are predicted
+    to be, and which are, as 0 and 1; (items,) each.
 
-    The influence of an item is the gradient by the three means times the item's part in them.
+    F1 and Matthews correlation are smooth functions of their means: the influence of an item is the
+    gradient by these times the item's part in them.
     """
+    called, positive = ((labels == 1).astype(np.float64) for labels in (predicted, gold))
+    return called * positive, called, positive
 
-    predicted: Floats  # (items,) 1 where it is predicted
-    gold: Floats  # (items,) 1 where it is the gold class
 
-    @classmethod
-    def of(cls, gold: Labels, predicted: Labels) -> "_SecondClass":
-        return cls(
-            predicted=(predicted == 1).astype(np.float64), gold=(gold == 1).astype(np.float64)
-        )
-
-    @property
-    def hits(self) -> Floats:
-        return self.predicted * self.gold
-
-    @property
-    def means(self) -> tuple[float, float, float]:
-        return float(self.hits.mean()), float(self.predicted.mean()), float(self.gold.mean())
+def _means(parts: tuple[Floats, ...]) -> tuple[float, ...]:
+    return tuple(float(part.mean()) for part in parts)
 
 
 def f1(gold: Labels, predicted: Labels) -> float:
     """Return the harmonic mean of precision and recall of the second of two classes; 0 where it is
     neither present nor predicted.
     """
-    h, p, r = _SecondClass.of(gold, predicted).means
+    h, p, r = _means(_second_class(gold, predicted))
     return 2 * h / (p + r) if p + r else 0.0
 
 
 def f1_influence(gold: Labels, predicted: Labels) -> Floats:
     """Return the influence of each item on F1; (items,)."""
-    items = _SecondClass.of(gold, predicted)
-    h, p, r = items.means
+    hits, called, positive = parts = _second_class(gold, predicted)
+    h, p, r = _means(parts)
     if p + r == 0:
         return np.zeros(len(gold))
-    return _centred((2 * items.hits - 2 * h / (p + r) * (items.predicted + items.gold)) / (p + r))
+    return _centred((2 * hits - 2 * h / (p + r) * (called + positive)) / (p + r))
 
 
 def matthews(gold: Labels, predicted: Labels) -> float:
     """Return the correlation of two columns of two classes; 0 where one of them is constant."""
-    h, p, r = _SecondClass.of(gold, predicted).means
+    h, p, r = _means(_second_class(gold, predicted))
     spread = float(np.sqrt(p * (1 - p) * r * (1 - r)))
     return (h - p * r) / spread if spread else 0.0
 
 
 def matthews_influence(gold: Labels, predicted: Labels) -> Floats:
     """Return the influence of each item on Matthews correlation; (items,)."""
-    items = _SecondClass.of(gold, predicted)
-    h, p, r = items.means
+    hits, called, positive = parts = _second_class(gold, predicted)
+    h, p, r = _means(parts)
     spread = np.sqrt(p * (1 - p) * r * (1 - r))
     if spread == 0:
         return np.zeros(len(gold))
     phi = (h - p * r) / spread
     predicted_slope = -r / spread - phi * (1 - 2 * p) / (2 * p * (1 - p))
     gold_slope = -p / spread - phi * (1 - 2 * r) / (2 * r * (1 - r))
-    return _centred(
-        items.hits / spread + predicted_slope * items.predicted + gold_slope * items.gold
-    )
+    return _centred(hits / spread + predicted_slope * called + gold_slope * positive)
 
 
 def _centred(values: Floats) -> Floats:

@@ -4,7 +4,6 @@ hold for small changes alone.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +16,6 @@ Rows = NDArray[np.bool_]  # (rows,)
 Without = Callable[[Rows], Floats]
 """The score of each member without the rows that are true; (members,), nan where it is
 undefined."""
-
-WithoutOf = Callable[[Any, Sequence[Any]], Without]
-"""The same of gold values and the predictions of each member."""
-
 
 LeavingOut = Callable[[Rows], tuple[Floats, Floats]]
 """The score of each member without the rows that are true, and what these contribute to it: with
@@ -83,23 +78,6 @@ def leave_out_of_members(
     return leaving
 
 
-def rescore_without_rows(value: Callable[[Any, Any], float]) -> WithoutOf:
-    """Return how a measure whose VALUE is quick is scored without some rows: again."""
-
-    def of(gold: Any, predictions: Sequence[Any]) -> Without:
-        def without(rows: Rows) -> Floats:
-            is_kept = ~rows
-            if not is_kept.any():
-                return np.full(len(predictions), np.nan)
-            return np.array(
-                [value(gold[is_kept], prediction[is_kept]) for prediction in predictions]
-            )
-
-        return without
-
-    return of
-
-
 def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
     """Return Spearman's correlation of each member's SCORES without some rows; values are sorted
     once, then counted.
@@ -113,10 +91,9 @@ def spearman_without(gold: ArrayLike, scores: Sequence[ArrayLike]) -> Without:
         if len(rows) - len(left_out) < 2:
             return np.full(len(scores), np.nan)
         ranks = gold_ranking.doubled_ranks(left_out)[0]
-        correlations: Floats = np.concatenate(
+        return np.concatenate(
             [_correlations(ranks, members.doubled_ranks(left_out)) for members in numbered]
         )
-        return correlations
 
     return without
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.correlations import pearson, spearman_of_columns
+from embedlab.analysis.correlations import pearson, spearman, spearman_of_columns
 from embedlab.analysis.influence import (
     Floats,
     accuracy,
@@ -20,10 +20,10 @@ from embedlab.analysis.influence import (
     f1_influence,
     matthews,
     matthews_influence,
-    pearson_influences,
+    pearson_influence,
     spearman_influences,
 )
-from embedlab.analysis.leaving_out import WithoutOf, rescore_without_rows, spearman_without
+from embedlab.analysis.leaving_out import Without, spearman_without
 
 CUTS = (1, 10, 100)  # of recall@k in tables
 FIRST = 10  # of nDCG@10 and MRR@10
@@ -60,10 +60,7 @@ class _Queries:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum of the VALUES of each query's items."""
-        totals: Floats = np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(
-            np.float64
-        )
-        return totals
+        return np.bincount(self.index, weights=values, minlength=len(self.sizes)).astype(np.float64)
 
     def places(self, values: Floats) -> Floats:
         """Return the place of each item among those of its query in the order of VALUES, from 1."""
@@ -83,8 +80,7 @@ class _Queries:
 
 
 def _discount(ranks: Floats) -> Floats:
-    discounts: Floats = np.where(ranks <= FIRST, 1 / np.log2(ranks + 1), 0.0)
-    return discounts
+    return np.where(ranks <= FIRST, 1 / np.log2(ranks + 1), 0.0)
 
 
 def normalised_gain(queries: _Queries, ranks: Floats) -> Floats:
@@ -230,14 +226,14 @@ def classes_by_threshold(
     return classes
 
 
-def two_folds(topics: Sequence[int] | NDArray[np.integer], seed: int = 0) -> Rows:
+def two_folds(topics: Sequence[int] | NDArray[np.integer]) -> Rows:
     """Return a fold, 0 or 1, for each pair, so that topics stay whole and both have about half of
-    the pairs; topics are put in an order that SEED draws, the largest first.
+    the pairs; topics are put in a drawn order, the largest first.
 
     topics: (pairs,) the topic of each pair.
     """
     _, topic, sizes = np.unique(np.asarray(topics), return_inverse=True, return_counts=True)
-    permutation = np.random.default_rng(seed).permutation(len(sizes))
+    permutation = np.random.default_rng(0).permutation(len(sizes))
     order = permutation[np.argsort(-sizes[permutation], kind="stable")]
     fold_sizes, fold_of = [0, 0], np.zeros(len(sizes), np.intp)
     for number in order.tolist():
@@ -284,8 +280,7 @@ def margins(entailed: ArrayLike, contradicted: ArrayLike) -> Floats:
 
 def is_closer(margin: Floats) -> Floats:
     """Return 1 where a margin is positive, ½ where it is 0, otherwise 0."""
-    closer: Floats = (np.sign(margin) + 1) / 2
-    return closer
+    return (np.sign(margin) + 1) / 2
 
 
 Scale = Literal["correlation", "share", "plain"]  # which interval a score has
@@ -298,126 +293,105 @@ class Measure:
     """
 
     name: str
-    is_of_classes: bool  # its predictions are classes; otherwise scores, or ranks
     scale: Scale
-    values: Callable[[Any, Sequence[Any]], Sequence[float]]  # gold, predictions by member
-    influences: Callable[
-        [Any, Sequence[Any]], Floats
-    ]  # gold, predictions by member → (members, items), each row with mean zero
-    without: WithoutOf  # its scores without some items
+    value: Callable[[Any, Any], float]  # of gold and one member's predictions
+    influence: Callable[[Any, Any], Floats]  # the same by item, (items,), with mean zero
+    is_of_classes: bool = False  # its predictions are classes; otherwise scores, or ranks
     # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
     is_of_queries: bool = False
     # whether predictions are ranks, the lowest the best; those of other measures of queries are
     # margins
     is_of_ranks: bool = False
 
-    def value(self, gold: Any, predicted: Any) -> float:
-        """Return the number of one member's predictions."""
-        return self.values(gold, [predicted])[0]
+    def values(self, gold: Any, predictions: Sequence[Any]) -> Sequence[float]:
+        """Return the number of each member; PREDICTIONS are by member."""
+        return [self.value(gold, prediction) for prediction in predictions]
+
+    def influences(self, gold: Any, predictions: Sequence[Any]) -> Floats:
+        """Return the influence of each item on each member's number; (members, items)."""
+        return np.array([self.influence(gold, prediction) for prediction in predictions])
+
+    def without(self, gold: Any, predictions: Sequence[Any]) -> Without:
+        """Return the numbers without some items: a measure that is quick is computed again."""
+
+        def score_without(rows: NDArray[np.bool_]) -> Floats:
+            is_kept = ~rows
+            if not is_kept.any():
+                return np.full(len(predictions), np.nan)
+            kept_predictions = [prediction[is_kept] for prediction in predictions]
+            return np.array(self.values(gold[is_kept], kept_predictions))
+
+        return score_without
 
 
-def _values_of_members(
-    value: Callable[[Any, Any], float], gold: Any, predictions: Sequence[Any]
-) -> list[float]:
-    return [value(gold, prediction) for prediction in predictions]
+class _Spearman(Measure):
+    """Spearman's correlation, for which gold is put in order once for all members."""
 
+    def values(self, gold: Any, predictions: Sequence[Any]) -> Sequence[float]:
+        return spearman_of_columns(gold, predictions)
 
-def _influences_of_members(
-    influence: Callable[[Any, Any], Floats], gold: Any, predictions: Sequence[Any]
-) -> Floats:
-    return np.array([influence(gold, prediction) for prediction in predictions])
+    def influences(self, gold: Any, predictions: Sequence[Any]) -> Floats:
+        return spearman_influences(gold, predictions)
 
-
-def _class_measure(
-    name: str,
-    scale: Scale,
-    value: Callable[[Any, Any], float],
-    influence: Callable[[Any, Any], Floats],
-) -> Measure:
-    """Return a measure of predicted classes, whose VALUE each item moves by its INFLUENCE."""
-    return Measure(
-        name=name,
-        is_of_classes=True,
-        scale=scale,
-        values=partial(_values_of_members, value),
-        influences=partial(_influences_of_members, influence),
-        without=rescore_without_rows(value),
-    )
-
-
-def _two_value_measure(
-    name: str, value: Callable[[Any, Any], float], influence: Callable[[Any, Any], Floats]
-) -> Measure:
-    """Return a measure of similarities where gold is 0 or 1."""
-    return Measure(
-        name=name,
-        is_of_classes=False,
-        scale="plain",
-        values=partial(_values_of_members, value),
-        influences=partial(_influences_of_members, influence),
-        without=rescore_without_rows(value),
-    )
+    def without(self, gold: Any, predictions: Sequence[Any]) -> Without:
+        return spearman_without(gold, predictions)
 
 
 def _query_measure(name: str, scale: Scale, of: OfQueries, *, is_of_ranks: bool = True) -> Measure:
     """Return a mean over queries, of the ranks of the texts that are relevant to each; or over
     anchors, of the margins of each.
     """
-    value, influence = partial(query_mean, of=of), partial(query_influence, of=of)
     return Measure(
         name=name,
-        is_of_classes=False,
         scale=scale,
-        values=partial(_values_of_members, value),
-        influences=partial(_influences_of_members, influence),
-        without=rescore_without_rows(value),
+        value=partial(query_mean, of=of),
+        influence=partial(query_influence, of=of),
         is_of_queries=True,
         is_of_ranks=is_of_ranks,
     )
 
 
-MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {
-        measure.name: measure
-        for measure in (
-            Measure(
-                name="spearman",
-                is_of_classes=False,
-                scale="correlation",
-                values=spearman_of_columns,
-                influences=spearman_influences,
-                without=spearman_without,
-            ),
-            Measure(
-                name="pearson",
-                is_of_classes=False,
-                scale="correlation",
-                values=partial(_values_of_members, pearson),
-                influences=pearson_influences,
-                without=rescore_without_rows(pearson),
-            ),
-            _two_value_measure(
-                "average precision", pair_average_precision, pair_average_precision_influence
-            ),
-            _two_value_measure("roc auc", area_under_roc, area_under_roc_influence),
-            _class_measure("accuracy", "share", accuracy, accuracy_influence),
-            _class_measure("f1", "plain", f1, f1_influence),
-            _class_measure("matthews", "plain", matthews, matthews_influence),
-            _query_measure(f"ndcg@{FIRST}", "plain", normalised_gain),
-            _query_measure(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
-            _query_measure("map", "plain", average_precision),
-            _query_measure("mrr", "plain", reciprocal_rank),
-            *(
-                _query_measure(f"recall@{cut}", "share", partial(query_recall, cut=cut))
-                for cut in sorted({*CUTS, 5})
-            ),
-            _query_measure(
-                "entailed closer",
-                "share",
-                partial(mean_of_query_items, of=is_closer),
-                is_of_ranks=False,
-            ),
-            _query_measure("margin", "plain", mean_of_query_items, is_of_ranks=False),
-        )
-    }
+_MEASURES = (
+    _Spearman(name="spearman", scale="correlation", value=spearman, influence=spearman_influences),
+    Measure(name="pearson", scale="correlation", value=pearson, influence=pearson_influence),
+    Measure(
+        name="average precision",
+        scale="plain",
+        value=pair_average_precision,
+        influence=pair_average_precision_influence,
+    ),
+    Measure(
+        name="roc auc", scale="plain", value=area_under_roc, influence=area_under_roc_influence
+    ),
+    Measure(
+        name="accuracy",
+        scale="share",
+        value=accuracy,
+        influence=accuracy_influence,
+        is_of_classes=True,
+    ),
+    Measure(name="f1", scale="plain", value=f1, influence=f1_influence, is_of_classes=True),
+    Measure(
+        name="matthews",
+        scale="plain",
+        value=matthews,
+        influence=matthews_influence,
+        is_of_classes=True,
+    ),
+    _query_measure(f"ndcg@{FIRST}", "plain", normalised_gain),
+    _query_measure(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
+    _query_measure("map", "plain", average_precision),
+    _query_measure("mrr", "plain", reciprocal_rank),
+    *(
+        _query_measure(f"recall@{cut}", "share", partial(query_recall, cut=cut))
+        for cut in sorted({*CUTS, 5})
+    ),
+    _query_measure(
+        "entailed closer",
+        "share",
+        partial(mean_of_query_items, of=is_closer),
+        is_of_ranks=False,
+    ),
+    _query_measure("margin", "plain", mean_of_query_items, is_of_ranks=False),
 )
+MEASURES: Mapping[str, Measure] = MappingProxyType({measure.name: measure for measure in _MEASURES})

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from embedlab.analysis.correlations import (
-    combine,
-    pearson,
-    spearman,
-)
-from embedlab.choices import Aggregate
+from embedlab.analysis.correlations import pearson, spearman
 
 
 def test_correlations_equal_scipy() -> None:
@@ -47,18 +42,6 @@ def test_what_has_no_correlation_is_nan(values: list[float]) -> None:
     assert np.isnan([spearman(values, [1, 2, 3]), pearson(values, [1, 2, 3])]).all()
     assert np.isnan([pearson([1e300, float("inf"), 1.0], [1, 2, 3]), pearson([1], [5])]).all()
     assert np.isnan([spearman([], []), spearman([1], [2])]).all()
-
-
-@pytest.mark.parametrize(("aggregate", "sizes"), [("mean", (1, 1, 1)), ("wmean", (2, 9, 4))])
-def test_several_correlations_of_each_source_are_put_together_at_once(
-    aggregate: Aggregate, sizes: tuple[int, ...]
-) -> None:
-    values = np.random.default_rng(4).normal(size=(3, 5))
-    groups = [np.arange(size) for size in (2, 9, 4)]
-    expected = np.average(values, axis=0, weights=sizes)
-    assert combine(values, groups, aggregate) == pytest.approx(expected)
-    assert np.isnan(combine(values[:0], [], aggregate)).tolist() == [True] * 5
-    assert combine(values[:, :0], groups, aggregate).shape == (0,)  # of no member
 
 
 def test_pearson_of_a_line_never_leaves_its_range() -> None:
