@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs
+from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs, spread_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
@@ -215,18 +215,12 @@ def _spreads(
         points[[columns.index(member) for member in model.members]] for model in (first, second)
     )
     if share_runs(first.runs_behind, second.runs_behind):
-        return [_spread(first_values - second_values)]
+        return [spread_of(first_values - second_values)]
     return [
-        _spread(values)
+        spread_of(values)
         for values, model in ((first_values, first), (second_values, second))
         if model.is_recipe
     ]
-
-
-def _spread(values: Floats) -> SeedSpread:
-    return SeedSpread(
-        members=len(values), scatter=float(((values - values.mean()) ** 2).sum()), noise=0.0
-    )
 
 
 def predict_difference(
@@ -270,8 +264,7 @@ def _weights(variances: Floats, variance_between: Floats) -> Floats:
     """Return the weight of each dataset at each VARIANCE BETWEEN them; (variances between,
     datasets).
     """
-    weights: Floats = 1 / np.maximum(variances + variance_between[:, None], _SMALLEST)
-    return weights
+    return 1 / np.maximum(variances + variance_between[:, None], _SMALLEST)
 
 
 def _variances_between(differences: Floats, variances: Floats, quantiles: Floats) -> Floats:

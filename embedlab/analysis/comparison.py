@@ -297,18 +297,15 @@ class _Draft(Weighed):
         corrected: Mapping[tuple[str, str], float],
         margin: float | None,
     ) -> Difference:
-        pair = (name, reference) if (name, reference) in self.p else (reference, name)
-        pair_uncertainty = self.pair_uncertainties[pair]
-        uncertainty = pair_uncertainty if pair[0] == name else pair_uncertainty.reversed
-        delta = self.means[name] - self.means[reference]
+        delta, uncertainty, p = self.compare(name, reference)
         low, high = difference_interval(delta, uncertainty, self.evidence.scale)
         topic = self.topic_of(name, reference)
         return Difference(
             delta=delta,
             low=low,
             high=high,
-            p=self.p[pair],
-            p_holm=corrected[pair],
+            p=p,
+            p_holm=corrected[reference, name],
             uncertainty=uncertainty,
             p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
             reach=weakest_reach([self.models[name], self.models[reference]]),

@@ -104,8 +104,7 @@ class SharedSentences:
         linked = self._by_sentence.count_linked(
             self.group, len(sizes)
         ) - self._by_two_sentences.count_linked(self.group, len(sizes))
-        shares: Floats = linked / sizes**2
-        return shares
+        return linked / sizes**2
 
     def sums(self, contributions: Floats) -> ContributionSums:
         """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal

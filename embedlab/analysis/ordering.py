@@ -145,42 +145,25 @@ class Ordering:
         return joint if joint is not None and joint is self._joints.get(second) else None
 
     def _spread(self, index: int) -> SeedSpread:
-        estimate = self._estimates[index]
+        estimate, sums = self._estimates[index], None
         if (joint := self._joints.get(index)) is not None:
-            return spread_of(
-                estimate.members,
-                joint.sums.combine(joint.units(index)),
-                is_recipe=estimate.is_recipe,
-            )
-        if estimate.rows is not None:
-            return spread_of(
-                estimate.members,
-                estimate.rows.shared.sums(estimate.rows.contributions),
-                is_recipe=estimate.is_recipe,
-            )
-        scatter = float(((estimate.members - estimate.value) ** 2).sum())
-        return SeedSpread(
-            members=len(estimate.members), scatter=scatter, noise=0.0, is_recipe=estimate.is_recipe
-        )
+            sums = joint.sums.combine(joint.units(index))
+        elif estimate.rows is not None:
+            sums = estimate.rows.shared.sums(estimate.rows.contributions)
+        return spread_of(estimate.members, sums, is_recipe=estimate.is_recipe)
 
     def _pair_spreads(self, first: int, second: int) -> list[SeedSpread]:
         """The spread of each estimate, or of estimates that share runs that of their differences
         seed by seed.
         """
-        first_estimate, second_estimate, joint = (
-            self._estimates[first],
-            self._estimates[second],
+        estimates, joint = (
+            [self._estimates[index] for index in (first, second)],
             self._joint(first, second),
         )
-        if joint is None or not share_runs(first_estimate.runs_behind, second_estimate.runs_behind):
+        if joint is None or not share_runs(*(estimate.runs_behind for estimate in estimates)):
             return [self._spreads[first], self._spreads[second]]
-        return [
-            spread_of(
-                first_estimate.members - second_estimate.members,
-                joint.sums.combine(joint.units(first) - joint.units(second)),
-                is_recipe=True,
-            )
-        ]
+        sums = joint.sums.combine(joint.units(first) - joint.units(second))
+        return [spread_of(estimates[0].members - estimates[1].members, sums)]
 
     def _difference_uncertainty(self, first: int, second: int) -> Uncertainty:
         spreads = self._pair_spreads(first, second)

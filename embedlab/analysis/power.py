@@ -229,19 +229,10 @@ class Plan:
         """Return what MEMBERS of each recipe detect, and what they would if the variance were each
         of _FACTORS times the pilot's.
         """
-        noise, shown_variance, scale = self._draw_variances(members, _FACTORS)
-        half_widths, error = (
-            self._half_widths(shown_variance, scale),
-            np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
-        )
-        curve = _found_with_power(half_widths, error)
+        curve = _found_with_power(*self._widths_and_errors(members, _FACTORS))
         if not np.isfinite(curve).all():
             return inf, curve
-        noise, shown_variance, scale = self._draw_variances(members, np.ones(1))
-        half_widths, error = (
-            self._half_widths(shown_variance, scale),
-            np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None],
-        )
+        half_widths, error = self._widths_and_errors(members, np.ones(1))
         pilots = np.log(_mean_square((np.arange(_PILOTS) + 0.5) / _PILOTS, self._freedom))
         low, high = 0.0, float(np.log(_FACTORS[-1]))
         for _ in range(_STEPS):
@@ -253,6 +244,14 @@ class Plan:
                 else (middle, high)
             )
         return float(np.interp(low, np.log(_FACTORS), curve)), curve
+
+    def _widths_and_errors(self, members: Sequence[int], factors: Floats) -> tuple[Floats, Floats]:
+        """Return how far below estimates their intervals reach, (factors, draws), and the normal
+        error of the estimates, (factors, 1).
+        """
+        noise, shown_variance, scale = self._draw_variances(members, factors)
+        error: Floats = np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None]
+        return self._half_widths(shown_variance, scale), error
 
     @cached_property
     def _freedom(self) -> float:
@@ -368,8 +367,7 @@ class Plan:
             replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other_variance=0.0)
             for noise in _NOISES
         ]
-        curve: Floats = flip_reaches(uncertainties, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
-        return curve
+        return flip_reaches(uncertainties, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
 
 
 def _power(differences: Floats, half: Floats, error: Floats) -> Floats:

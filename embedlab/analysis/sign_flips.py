@@ -248,8 +248,7 @@ def _p_by_counting(flipped: Floats, aim: Floats, noise: Floats) -> Floats:
     smooth = (ndtr((sums - aim[:, None]) / scale) + ndtr((-sums - aim[:, None]) / scale)).mean(
         axis=1
     )
-    p: Floats = np.where(noise > 0, smooth, reached_share)
-    return p
+    return np.where(noise > 0, smooth, reached_share)
 
 
 def _reach_by_counting(sums: Floats, shares: Floats, alpha: float) -> Floats:
@@ -270,10 +269,7 @@ def _reach_by_counting(sums: Floats, shares: Floats, alpha: float) -> Floats:
     ends = np.divide(
         sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12
     )
-    farthest: Floats = np.maximum(
-        -np.partition(-ends, rejected_count - 1, axis=1)[:, rejected_count - 1], 0.0
-    )
-    return farthest
+    return np.maximum(-np.partition(-ends, rejected_count - 1, axis=1)[:, rejected_count - 1], 0.0)
 
 
 def _saddlepoint(
@@ -330,7 +326,4 @@ def _limit_to_counts(p: Floats, flipped: Floats, sign: Floats) -> Floats:
         axis=1
     )
     topics = flipped.shape[1]
-    bounded: Floats = np.clip(
-        p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0)
-    )
-    return bounded
+    return np.clip(p, 2.0 ** (1 - topics), np.minimum(2.0 ** (1.0 - topics + small), 1.0))

@@ -219,8 +219,8 @@ def with_intervals(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     """Return uncertainties of estimates over the same topics whose intervals at the usual level are
     known: many at once are quick.
     """
-    if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
-        return [*uncertain]
+    if not uncertain:
+        return []
     uncertainties = [replace(uncertainty) for uncertainty in uncertain]
     for uncertainty, reach in zip(
         uncertainties, flip_reaches(uncertainties, 1 - LEVEL).tolist(), strict=True
@@ -231,11 +231,8 @@ def with_intervals(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
 
 def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) -> list[float]:
     """Return the p of "no difference" of each of several differences over the same topics."""
-    if not uncertain or any(uncertainty.topics is None for uncertainty in uncertain):
-        return [
-            uncertainty.p(difference)
-            for uncertainty, difference in zip(uncertain, differences, strict=True)
-        ]
+    if not uncertain:
+        return []
     distances = [
         d / uncertainty.skew[0 if d >= 0 else 1]
         for uncertainty, d in zip(uncertain, differences, strict=True)
@@ -271,7 +268,7 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
     def excess(z: Floats) -> Floats:
         p = topics.p(aim, _normal_noise(2 * ndtr(-z), seeds, freedom) + other_variance)
         difference: Floats = -ndtri(np.maximum(p, _SMALLEST) / 2) - z
-        return difference  # falls in z
+        return difference
 
     low, high = np.zeros_like(aim), np.full_like(aim, _FARTHEST)
     low_excess, high_excess = excess(low), excess(high)
@@ -311,8 +308,7 @@ def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
     tail = np.clip(alpha / 2, _SMALLEST, 0.5 - 1e-9)
     limited = np.isfinite(freedom) & (seeds > 0)
     ratio = np.clip(stdtrit(np.where(limited, freedom, 1.0), tail) / ndtri(tail), 1.0, _WIDEST)
-    noise: Floats = np.where(limited, seeds * ratio**2, seeds)
-    return noise
+    return np.where(limited, seeds * ratio**2, seeds)
 
 
 def _stack_estimates(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
@@ -345,15 +341,19 @@ class SeedSpread:
     is_recipe: bool = True
 
 
-def spread_of(scores: Floats, sums: ContributionSums, *, is_recipe: bool) -> SeedSpread:
-    """The spread of members by their SCORES, (members,), and the sums of their contributions."""
-    count = len(scores)
-    if count < 2:
-        return SeedSpread(members=count, scatter=0.0, noise=0.0, is_recipe=is_recipe)
+def spread_of(
+    scores: Floats, sums: ContributionSums | None = None, *, is_recipe: bool = True
+) -> SeedSpread:
+    """The spread of members by their SCORES, (members,), and the sums of their contributions, where
+    rows are known.
+    """
+    noise = 0.0
+    if sums is not None and len(scores) > 1:
+        noise = float(sums.centred().variances().value.sum())
     return SeedSpread(
-        members=count,
+        members=len(scores),
         scatter=float(((scores - scores.mean()) ** 2).sum()),
-        noise=float(sums.centred().variances().value.sum()),
+        noise=noise,
         is_recipe=is_recipe,
     )
 

@@ -130,6 +130,16 @@ class Weighed:
             "not tested (rows with other sentences would help)"
         )
 
+    def compare(self, first: str, second: str) -> tuple[float, Uncertainty, float]:
+        """Return by how much FIRST is above SECOND, how sure that is, and the p of "no
+        difference".
+        """
+        is_turned = (first, second) not in self.p
+        pair = (second, first) if is_turned else (first, second)
+        uncertainty = self.pair_uncertainties[pair]
+        delta = self.means[first] - self.means[second]
+        return delta, uncertainty.reversed if is_turned else uncertainty, self.p[pair]
+
     def topic_of(self, first: str, second: str | None = None) -> Topic | None:
         """Return the largest topic of the difference of FIRST from SECOND, or of the score of
         FIRST; None where it is unknown.
@@ -278,7 +288,7 @@ class Weighed:
             members = members - units[self.places[other]]
             scores = scores - self.evidence.points[self.places[other]]
         if len(scores) == 1:
-            return SeedSpread(members=1, scatter=0.0, noise=0.0, is_recipe=is_recipe)
+            return spread_of(scores, is_recipe=is_recipe)
         if self.sums is None:
             self.sums = rows.shared.sums(rows.known_contributions)
         return spread_of(scores, self.sums.combine(members), is_recipe=is_recipe)

@@ -28,8 +28,7 @@ def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
     numbers, ordered = np.asarray(values, np.float64), np.sort(np.asarray(reference, np.float64))
     count_below = np.searchsorted(ordered, numbers, side="left")
     count_not_above = np.searchsorted(ordered, numbers, side="right")
-    ranks: Floats = 50 * (count_below + count_not_above) / len(ordered)
-    return ranks
+    return 50 * (count_below + count_not_above) / len(ordered)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,8 +64,7 @@ class Deletions:
         without each.
         """
         loss: Floats = self.table[0, 0] - self.table[1:, 1:]
-        interactions: Floats = loss - self.first[:, None] - self.second[None]
-        return interactions
+        return loss - self.first[:, None] - self.second[None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,8 +90,7 @@ def token_pair_sum(first: WeightedTokens, second: WeightedTokens) -> Floats:
         for weighted_tokens in (first, second)
     )
     length = np.linalg.norm(a.sum(axis=0)) * np.linalg.norm(b.sum(axis=0))
-    parts: Floats = np.zeros((len(a), len(b))) if length == 0 else a @ b.T / length
-    return parts
+    return np.zeros((len(a), len(b))) if length == 0 else a @ b.T / length
 
 
 def words_of_tokens(
@@ -195,8 +192,7 @@ class ExplainedModel:
         effects = [
             np.concatenate([member.ranks.first, member.ranks.second]) for member in self.members
         ]
-        spread: Floats | None = np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
-        return spread
+        return np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
 
     @property
     def edited(self) -> Floats:

@@ -171,13 +171,12 @@ class _SharedRows:
                 "there": self.is_scored,
             }
         )
-        ranks: Floats = (
+        return (
             frame.select(percentile(pl.when("there").then("value")))
             .to_series()
             .to_numpy()
             .astype(np.float64)
         )
-        return ranks
 
 
 def _threshold_errors(ranks: Floats, is_high: NDArray[np.bool_]) -> Floats:

@@ -67,6 +67,7 @@ def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
 def test_the_reversed_difference_has_the_other_ends_and_the_same_p() -> None:
     found = of_topics(30, seed=4, seeds=0.001, seeds_freedom=3.0)
     assert found.reversed.reach() == pytest.approx(found.reach()[::-1])
+    assert (with_intervals([]), p_of_zero([], [])) == ([], [])
     assert with_intervals([found])[0].reversed.reach() == found.reach()[::-1]
     assert found.reversed.p(-0.3) == pytest.approx(found.p(0.3))
     assert found.tail(-0.2) == pytest.approx(1 - found.reversed.tail(0.2))
@@ -95,13 +96,6 @@ def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_student
     alike = Uncertainty(rows=0.0, rows_freedom=10.0, independent=0.0)
     expected = (0.0, far) if share == 0 else (1 - far, 1.0)
     assert share_interval(share, alike, rows) == pytest.approx(expected)
-
-
-def test_estimates_without_topics_are_neither_solved_nor_flipped() -> None:
-    alone, flipped = Uncertainty(rows=0.04, rows_freedom=12, independent=0.01), of_topics(20)
-    assert (with_intervals([]), p_of_zero([], [])) == ([], [])
-    assert with_intervals([alone, flipped]) == [alone, flipped]
-    assert p_of_zero([alone, flipped], [0.3, -0.1]) == [alone.p(0.3), flipped.p(-0.1)]
 
 
 def test_a_difference_is_within_what_differences_of_such_scores_can_be() -> None:
