@@ -3,14 +3,13 @@ them out.
 
 The verdict on "above" and "below" is that of the two-sided test of "no difference", the one on
 "equal" that of two one-sided tests of the stated size. The p of all claims that were measured
-together are corrected by Holm: they are the family. A claim that was found in a table of
-comparisons, in place of being stated before, has the correction over all comparisons of that table.
+together are corrected by Holm: they are the family.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import Literal, Self
+from typing import Literal
 
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Reach, weakest_reach
@@ -53,27 +52,6 @@ class Claim:
         return f"{self.first} {self.direction} {self.second}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedTable:
-    """The table in which a claim was found: how many comparisons it holds, and what its correction
-    makes of one of them.
-    """
-
-    tests: int
-    p: float  # of the claim's "no difference", corrected over all of them
-    level: float  # at which the first comparison that stayed open was tested
-
-    @classmethod
-    def of(cls, tests: Mapping[Hashable, float], test: Hashable) -> Self:
-        """Return the table of all TESTS, p by what is compared, for one TEST of them."""
-        corrected = dict(zip(tests, holm([*tests.values()]), strict=True))
-        return cls(
-            tests=sum(not isnan(p) for p in tests.values()),
-            p=corrected[test],
-            level=_level(corrected.values()),
-        )
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClaimedDifference:
     """The measured difference that a claim is about: its first row minus its second."""
@@ -85,7 +63,6 @@ class ClaimedDifference:
     high: float = nan
     reach: Reach = "models"
     scale: float = 1.0  # the table's units divided by those of the scores
-    found_in: ComparedTable | None = None  # None: stated before it was measured
     last_digit: float = 0.0  # that is shown, in the table's units
 
 
@@ -99,8 +76,7 @@ class SettledClaim:
     difference: float = nan
     low: float = nan  # 95% interval
     high: float = nan
-    p: float = nan  # corrected over the family, or over the table that it was found in
-    found_in: ComparedTable | None = None
+    p: float = nan  # corrected over the family
     reach: Reach = "models"
     # of an open claim: the smallest difference, or margin, that would have been found with 80%
     # power
@@ -110,12 +86,6 @@ class SettledClaim:
     def sign(self) -> str:
         """The sign of how far the verdict reaches; empty where there is none."""
         return REACHES[self.reach] if self.verdict in {"holds", "reversed"} else ""
-
-    @property
-    def differs(self) -> bool:
-        """Whether the two rows differ in either direction, whatever is claimed."""
-        is_equality = self.claim.direction == "equal"
-        return self.verdict == "reversed" or (self.verdict == "holds" and not is_equality)
 
 
 def check_claim(claim: Claim, location: str) -> None:
@@ -137,18 +107,15 @@ def claimed_difference(
     """Return the difference of two models of a weighed slice, by the procedure of every
     comparison.
     """
-    pair = (first, second) if (first, second) in weighed.pair_uncertainties else (second, first)
-    pair_uncertainty = weighed.pair_uncertainties[pair]
-    uncertainty = pair_uncertainty if pair[0] == first else pair_uncertainty.reversed
-    value = weighed.means[first] - weighed.means[second]
+    value, uncertainty, p = weighed.compare(first, second)
     low, high = difference_interval(value, uncertainty, weighed.evidence.scale)
     return ClaimedDifference(
         value=value,
         uncertainty=uncertainty,
-        p=weighed.p[pair],
+        p=p,
         low=low,
         high=high,
-        reach=weakest_reach([weighed.models[name] for name in pair]),
+        reach=weakest_reach([weighed.models[name] for name in (first, second)]),
         scale=scale,
         last_digit=last_digit,
     )
@@ -164,61 +131,55 @@ def settle_claims(
     that it enters the family once, with the smaller p of the two tests. What is open would have
     been found at the level at which Holm's procedure stopped.
     """
-    tests = {name: _tested(claims[name], measured[name]) for name in claims if name in measured}
-    p_outside_tables = {
-        name: p for name, (p, _) in tests.items() if measured[name].found_in is None
+    tests = {
+        name: claim_p(claim, measured[name]) for name, claim in claims.items() if name in measured
     }
-    corrected = dict(zip(p_outside_tables, holm([*p_outside_tables.values()]), strict=True))
-    level = _level(corrected.values())
-    settled = []
-    for name, claim in claims.items():
-        if name not in measured:
-            settled.append(SettledClaim(name=name, claim=claim, verdict="not measured"))
-            continue
-        difference, (p, outcome) = measured[name], tests[name]
-        p = (
-            corrected[name]
-            if difference.found_in is None
-            else _in_table(claim, p, difference.found_in)
-        )
-        is_equal = abs(difference.scale * difference.value) < difference.last_digit / 2
-        is_open = p >= SIGNIFICANT or (is_equal and claim.direction != "equal")
-        verdict = "open" if is_open or isnan(p) else outcome
-        settled.append(
-            SettledClaim(
-                name=name,
-                claim=claim,
-                verdict=verdict,
-                difference=difference.scale * difference.value,
-                low=difference.scale * difference.low,
-                high=difference.scale * difference.high,
-                p=p,
-                found_in=difference.found_in,
-                reach=difference.reach,
-                visible=difference.scale
-                * _visible(
-                    claim, difference, difference.found_in.level if difference.found_in else level
-                )
-                if verdict == "open"
-                else nan,
-            )
-        )
-    return settled
+    corrected = holm([p for p, _ in tests.values()])
+    level = open_level(corrected)
+    settled = {
+        name: settle_claim(name, claims[name], measured[name], outcome, p, level)
+        for (name, (_, outcome)), p in zip(tests.items(), corrected, strict=True)
+    }
+    return [
+        settled.get(name) or SettledClaim(name=name, claim=claim, verdict="not measured")
+        for name, claim in claims.items()
+    ]
 
 
-def _level(corrected: Iterable[float]) -> float:
+def settle_claim(
+    name: str,
+    claim: Claim,
+    difference: ClaimedDifference,
+    outcome: Verdict,
+    p: float,
+    level: float,
+) -> SettledClaim:
+    """Return the verdict on a claim: its OUTCOME if the corrected P is small enough; what is open
+    would have been found at LEVEL.
+    """
+    value = difference.scale * difference.value
+    is_equal = abs(value) < difference.last_digit / 2 and claim.direction != "equal"
+    is_open = isnan(p) or p >= SIGNIFICANT or is_equal
+    smallest = smallest_margin if claim.direction == "equal" else smallest_difference
+    return SettledClaim(
+        name=name,
+        claim=claim,
+        verdict="open" if is_open else outcome,
+        difference=value,
+        low=difference.scale * difference.low,
+        high=difference.scale * difference.high,
+        p=p,
+        reach=difference.reach,
+        visible=difference.scale * smallest(difference.uncertainty, level) if is_open else nan,
+    )
+
+
+def open_level(corrected: Collection[float]) -> float:
     """Return the level at which Holm's procedure tested the first of the tests that stayed open."""
     return SIGNIFICANT / max(sum(p >= SIGNIFICANT for p in corrected), 1)
 
 
-def _in_table(claim: Claim, p: float, table: ComparedTable) -> float:
-    """Return the p of a claim that was found in a TABLE; of equality, which that does not test, it
-    is multiplied by their number.
-    """
-    return min(p * table.tests, 1.0) if claim.direction == "equal" else table.p
-
-
-def _tested(claim: Claim, difference: ClaimedDifference) -> tuple[float, Verdict]:
+def claim_p(claim: Claim, difference: ClaimedDifference) -> tuple[float, Verdict]:
     """Return the p of a claim, and the verdict if it is small enough."""
     if claim.direction == "equal":
         assert claim.size is not None, "refused when it is read"
@@ -234,8 +195,3 @@ def _tested(claim: Claim, difference: ClaimedDifference) -> tuple[float, Verdict
     return difference.p, "holds" if (difference.value > 0) == (
         claim.direction == "above"
     ) else "reversed"
-
-
-def _visible(claim: Claim, difference: ClaimedDifference, level: float) -> float:
-    smallest = smallest_margin if claim.direction == "equal" else smallest_difference
-    return smallest(difference.uncertainty, level)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
+from found_claims import FoundClaim
+
 from embedlab.analysis.claims import Claim, SettledClaim
 from embedlab.reports.claims_table import interval_cell, sign_notes, verdict_text
 from embedlab.reports.papers import verdict_note
@@ -31,8 +33,9 @@ def page_claims_table(settled: Sequence[SettledClaim], names: Mapping[str, str])
         "ours = first minus second <",
         "verdict <",
     )
-    stated = sum(not isnan(each.p) and each.found_in is None for each in settled)
-    tests = sorted({each.found_in.tests for each in settled if each.found_in is not None})
+    found = [each for each in settled if isinstance(each, FoundClaim)]
+    stated = sum(not isnan(each.p) and not isinstance(each, FoundClaim) for each in settled)
+    tests = sorted({each.found_in.tests for each in found})
     notes = [verdict_note(stated, "claim", "that papers state")] if stated else []
     if tests:
         over = " and ".join(map(str, tests))
@@ -103,9 +106,10 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _relation(settled: SettledClaim) -> str:
     """Return how the first row of a claim compares with the second, whatever is claimed."""
-    if settled.differs:
+    is_equality = settled.claim.direction == "equal"
+    if settled.verdict == "reversed" or (settled.verdict == "holds" and not is_equality):
         return "above" if settled.difference > 0 else "below"
-    if settled.claim.direction != "equal":
+    if not is_equality:
         return "not distinguished from"
     return (
         f"{'' if settled.verdict == 'holds' else 'not shown to be '}within "

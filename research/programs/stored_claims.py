@@ -23,7 +23,7 @@ import re
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,11 +34,11 @@ import stored_tables
 import stored_why
 import table_pages
 from claim_sentences import claim_sentences, page_claims_table
+from found_claims import ComparedTable, settle_found
 
 from embedlab.analysis.claims import (
     Claim,
     ClaimedDifference,
-    ComparedTable,
     SettledClaim,
     check_claim,
     claimed_difference,
@@ -119,7 +119,8 @@ def read_page_claims(path: Path) -> PageFile:
 def settled_page(path: Path, settings: Settings) -> SettledPage:
     """Return the verdicts on the claims in the file at PATH; all of them are one family."""
     page = read_page_claims(path)
-    measured: dict[str, ClaimedDifference] = {}
+    measured: dict[str, ClaimedDifference] = {}  # what sources state: the family
+    found = dict[str, SettledClaim]()
     for name, slices in page.tables.items():
         own = {key: claim for key, claim in page.claims.items() if claim.table == name}
         columns, evidence = evidence_of_file(
@@ -141,16 +142,15 @@ def settled_page(path: Path, settings: Settings) -> SettledPage:
                 if len(keys) == 1
                 else Weighed(average_evidence("", [evidence[one] for one in keys]), columns)
             )
-            found = claimed_difference(mean, claim.first, claim.second, scale=SCALE)
+            difference = claimed_difference(mean, claim.first, claim.second, scale=SCALE)
+            if claim.source:
+                measured[key] = difference
+                continue
             pair = next(one for one in mean.p if {*one} == {claim.first, claim.second})
-            measured[key] = (
-                found
-                if claim.source
-                else replace(found, found_in=ComparedTable.of(tests, (keys[0], pair)))
-            )
-    return SettledPage(
-        settled={one.name: one for one in settle_claims(page.claims, measured)}, names=page.names
-    )
+            compared = ComparedTable.of(tests, (keys[0], pair))
+            found[key] = settle_found(key, claim, difference, compared)
+    settled = {one.name: one for one in settle_claims(page.claims, measured)}
+    return SettledPage(settled=settled | found, names=page.names)
 
 
 def refuse_unknown_models(claim: Claim, slices: StoredSlices, where: str) -> None:

@@ -105,7 +105,6 @@ def test_equal_means_within_the_stated_size(value: float, verdict: str) -> None:
     )  # both one-sided tests
     beyond = 2 * NORMAL.cdf((0.03 - abs(value)) / 0.01)
     assert found.p == pytest.approx(min(larger, beyond), rel=1e-6)
-    assert found.differs == (verdict == "reversed")
 
 
 def test_an_open_equality_says_which_size_would_have_been_shown() -> None:
