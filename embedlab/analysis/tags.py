@@ -3,7 +3,6 @@ is wrong.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import polars as pl
@@ -16,24 +15,6 @@ _NUMBER = rf"[0-9]+(?:[.,][0-9]+)*|\b(?:{'|'.join((*NUMBERS, *_LARGE))})\b"
 _SIGNS = [*"0123456789", *NUMBERS, *_LARGE]
 _DIGITS = {word: str(number) for number, word in enumerate(NUMBERS, start=2)}
 _LONGER = 2  # times as many words
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Tag:
-    """A difference between the sentences of a pair: SUMMARY says in one line when a pair has it."""
-
-    name: str
-    summary: str
-    holds: Callable[
-        [pl.Series, pl.Series], pl.Series
-    ]  # of the first and second sentences: which pairs have it
-
-    @property
-    def condition(self) -> pl.Expr:
-        """The pairs of a table that have the tag; never null."""
-        return pl.map_batches(
-            SENTENCES, lambda columns: self.holds(columns[0], columns[1]), return_dtype=pl.Boolean
-        )
 
 
 def numbers_in(sentences: pl.Series) -> pl.Series:
@@ -69,31 +50,25 @@ def _is_one_longer(first: pl.Series, second: pl.Series) -> pl.Series:
     return (first_counts >= _LONGER * second_counts) | (second_counts >= _LONGER * first_counts)
 
 
-TAGS: Mapping[str, Tag] = MappingProxyType(
+# of the first and second sentences of pairs: which pairs have each tag
+TAGS: Mapping[str, Callable[[pl.Series, pl.Series], pl.Series]] = MappingProxyType(
     {
-        tag.name: tag
-        for tag in (
-            Tag(
-                name="negation",
-                summary="one sentence has a negating word (not, no, never, without, n't …), the "
-                "other has none",
-                holds=_is_one_negated,
-            ),
-            Tag(
-                name="number",
-                summary="the sentences have different numbers, in digits or as words from two on",
-                holds=_has_other_numbers,
-            ),
-            Tag(
-                name="length",
-                summary="one sentence has at least twice as many words as the other",
-                holds=_is_one_longer,
-            ),
-        )
+        # one sentence has a negating word (not, no, never, without, n't …), the other has none
+        "negation": _is_one_negated,
+        # the sentences have different numbers, in digits or as words from two on
+        "number": _has_other_numbers,
+        # one sentence has at least twice as many words as the other
+        "length": _is_one_longer,
     }
 )
 
 
 def has_any(names: Sequence[str]) -> pl.Expr:
-    """Return the pairs of a table that have any of the tags NAMES."""
-    return pl.any_horizontal([TAGS[name].condition for name in names])
+    """Return the pairs of a table that have any of the tags NAMES; never null."""
+
+    def have_tag(columns: Sequence[pl.Series]) -> pl.Series:
+        first, second = columns
+        holds = [TAGS[name](first, second) for name in names]
+        return pl.select(pl.any_horizontal(holds)).to_series()
+
+    return pl.map_batches(SENTENCES, have_tag, return_dtype=pl.Boolean)

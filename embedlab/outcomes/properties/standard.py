@@ -105,7 +105,7 @@ NUMBERS = ("the same numbers", "other numbers")
 
 def number_values(items: pl.DataFrame) -> pl.Series:
     """Return whether the two sentences of each pair have the same numbers."""
-    is_different = TAGS["number"].holds(items["sentence1"], items["sentence2"])
+    is_different = TAGS["number"](items["sentence1"], items["sentence2"])
     same_name, different_name = map(pl.lit, NUMBERS)
     return pl.select(pl.when(is_different).then(different_name).otherwise(same_name)).to_series()
 
@@ -129,9 +129,7 @@ def phenomenon_of(entailed: pl.Series, contradicted: pl.Series) -> pl.Series:
     numbers differ, few words differ.
     """
     overlap = dice_of_rows(entailed, contradicted)
-    negated, numbered = (
-        TAGS[name].holds(entailed, contradicted) for name in ("negation", "number")
-    )
+    negated, numbered = (TAGS[name](entailed, contradicted) for name in ("negation", "number"))
     negation, number, minimal, other = map(pl.lit, PHENOMENA)
     phenomenon = pl.when(negated).then(negation).when(numbered).then(number)
     return pl.select(
