@@ -195,34 +195,30 @@ def join_splits(outcomes: Outcomes) -> Outcomes:
     """Return OUTCOMES with each dataset whose three splits are all there as one, train, dev, test:
     the pairs and the order of published fifths.
     """
-    block_numbers = {block.dataset: index for index, block in enumerate(outcomes.blocks)}
-    numbers: dict[int, int] = {}
-    blocks: list[Block] = []
-    order: list[int] = []
-    for name, index in block_numbers.items():
-        splits = [f"{name}:train", f"{name}:dev", name]
-        if all(split in block_numbers for split in splits):
-            split_blocks = [block_numbers[split] for split in splits]
-            block = replace(outcomes.blocks[index], dataset=f"{name}{ALL_SPLITS}")
-        elif name.rpartition(":")[0] in block_numbers and ":" in name:
-            base = name.rpartition(":")[0]
-            if all(f"{base}:{split}" in block_numbers for split in ("train", "dev")):
-                continue
-            split_blocks, block = [index], outcomes.blocks[index]
-        else:
-            split_blocks, block = [index], outcomes.blocks[index]
-        numbers |= dict.fromkeys(split_blocks, len(blocks))
-        order += split_blocks
-        blocks.append(block)
+    places = {block.dataset: index for index, block in enumerate(outcomes.blocks)}
+    all_splits = {name: [f"{name}:train", f"{name}:dev", name] for name in places}
+    joined = {name: splits for name, splits in all_splits.items() if {*splits} <= {*places}}
+    is_part = {split for splits in joined.values() for split in splits}
+    groups = {
+        f"{name}{ALL_SPLITS}" if name in joined else name: joined.get(name, [name])
+        for name in places
+        if name in joined or name not in is_part
+    }
+    order = [places[split] for splits in groups.values() for split in splits]
+    numbers = {
+        places[split]: number for number, splits in enumerate(groups.values()) for split in splits
+    }
+    blocks = [
+        replace(outcomes.blocks[places[splits[-1]]], dataset=name)
+        for name, splits in groups.items()
+    ]
     rows = np.concatenate([outcomes.rows_of(index) for index in order])
     new_block = pl.col("block").replace_strict(numbers, return_dtype=pl.UInt16)
-    sentences = outcomes.sentences[rows]
-    frame = outcomes.rows[rows].with_columns(new_block)
     return replace(
         outcomes,
-        rows=frame,
+        rows=outcomes.rows[rows].with_columns(new_block),
         predictions=outcomes.predictions[rows],
-        sentences=sentences,
+        sentences=outcomes.sentences[rows],
         blocks=tuple(blocks),
     )
 

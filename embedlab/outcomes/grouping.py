@@ -210,26 +210,21 @@ def quantile_name(by: Property, groups: int = FIFTHS) -> str:
 def _quantiles(
     block: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int
 ) -> Iterator[ItemSlice]:
-    numbers = values.to_numpy()
+    numbers, title = values.to_numpy(), by.title or by.name
     splits_ties = by.splits_ties and groups == FIFTHS
-    fifths = dice_fifths(numbers) if splits_ties else None
-    row_groups = fifths.fifth if fifths is not None else _with_ties(numbers, groups)
+    row_groups = dice_fifths(numbers) if splits_ties else _with_ties(numbers, groups)
     for number in np.unique(row_groups).tolist():
         is_in_group = row_groups == number
         bounds = dict.fromkeys(
             f"{end:.{by.decimals}f}"
             for end in (numbers[is_in_group].min(), numbers[is_in_group].max())
         )
-        key, title = (
-            f"{quantile_name(by, groups)}-{number}",
-            f"{GROUP_NAMES[groups]} {number} ({'–'.join(bounds)})",
-        )
         yield _value_slice(
             block,
-            key,
-            title,
+            f"{quantile_name(by, groups)}-{number}",
+            f"{GROUP_NAMES[groups]} {number} ({'–'.join(bounds)})",
             rows[is_in_group],
-            tie_notes(fifths, number, by.title or by.name) if fifths is not None else (),
+            tie_notes(numbers, row_groups, number, title) if splits_ties else (),
         )
 
 
@@ -241,47 +236,26 @@ def _with_ties(numbers: NDArray[np.float64], groups: int) -> NDArray[np.int64]:
     return (share * groups).astype(np.int64) + 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fifths:
-    """Pairs cut into five equal parts by Dice, from the least to the most overlap."""
-
-    fifth: NDArray[np.int8]  # 1–5 for each pair, in the order given
-    cuts: tuple[float, ...]  # the Dice value of the first pair above each of the four cuts
-    ties: tuple[
-        int, ...
-    ]  # pairs that share the value a cut runs through; 0 when the cut separates two values
-
-
-def dice_fifths(values: ArrayLike) -> Fifths:
-    """Cut pairs into fifths of their Dice value: stable sort, so pairs that tie at a cut are split
-    by their order.
+def dice_fifths(values: ArrayLike) -> NDArray[np.int64]:
+    """Return the fifth of each pair, from 1, by its Dice value: stable sort, so pairs that tie at a
+    cut are split by their order.
 
     The first n mod 5 fifths get one pair more.
     """
-    dice = np.asarray(values, dtype=np.float64)
-    order = np.argsort(dice, kind="stable")
-    sizes = [len(dice) // FIFTHS + (number < len(dice) % FIFTHS) for number in range(FIFTHS)]
-    fifth = np.empty(len(dice), dtype=np.int8)
-    fifth[order] = np.repeat(np.arange(1, FIFTHS + 1), sizes)
-    cut_positions = [position for position in np.cumsum(sizes)[:-1] if 0 < position < len(dice)]
-    last_below, first_above = (
-        dice[order][[position - 1 for position in cut_positions]],
-        dice[order][cut_positions],
-    )
-    ties = [
-        int((dice == high).sum()) if low == high else 0
-        for low, high in zip(last_below, first_above, strict=True)
-    ]
-    return Fifths(fifth=fifth, cuts=tuple(first_above.tolist()), ties=tuple(ties))
+    order = np.argsort(np.asarray(values, dtype=np.float64), kind="stable")
+    fifths = np.empty(len(order), np.int64)
+    for number, rows in enumerate(np.array_split(order, FIFTHS), start=1):
+        fifths[rows] = number
+    return fifths
 
 
-def tie_notes(fifths: Fifths, number: int, title: str) -> tuple[str, ...]:
-    """Return a remark if a tie is split between this fifth and the one above it."""
-    cut = number - 1
-    if cut >= len(fifths.cuts) or not fifths.ties[cut]:
+def tie_notes(
+    values: NDArray[np.float64], fifths: NDArray[np.int64], number: int, title: str
+) -> tuple[str, ...]:
+    """Return a remark if a tie of VALUES is split between the fifth NUMBER and those above it."""
+    above = values[fifths > number]
+    cut = above.min(initial=np.inf)
+    if values[fifths == number].max() < cut:
         return ()
-    tied = (
-        f"{fifths.ties[cut]} pairs tie at {title} {fifths.cuts[cut]:.3f}, the cut above "
-        f"fifth {number}"
-    )
+    tied = f"{(values == cut).sum()} pairs tie at {title} {cut:.3f}, the cut above fifth {number}"
     return (Note(f"{tied}; they are split by their order"),)
