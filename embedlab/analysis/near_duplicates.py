@@ -10,7 +10,7 @@ these can add, reaches 0.3: the product of their lengths in groups of these word
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
@@ -87,23 +87,17 @@ class NearDuplicates:
 
 
 FindLinks = Callable[[pl.Series], Links]
-_remembered: dict[Hashable, Links] = {}
+_remembered: dict[str, Links] = {}
 
 
-def find_near_links(sentences: pl.Series) -> Links:
-    """Return the links between SENTENCES, which are distinct; found once in a process for the same
-    ones.
+def find_near_links(sentences: pl.Series, find: FindLinks | None = None) -> Links:
+    """Return the links between SENTENCES, which are distinct, as FIND gives them, or computed; once
+    in a process for the same ones, of which it remembers 64.
     """
-    return cached_links(links_key(sentences), lambda: similar_pairs(sentences))
-
-
-def cached_links(key: Hashable, find: Callable[[], Links]) -> Links:
-    """Return the links that this process has under KEY, or those that FIND gives; the oldest of
-    more than 64 are forgotten.
-    """
+    key = links_key(sentences)
     links = _remembered.get(key)
     if links is None:
-        links = _remembered[key] = find()
+        links = _remembered[key] = (find or similar_pairs)(sentences)
         for oldest in list(_remembered)[:-_MOST_REMEMBERED]:
             _remembered.pop(oldest, None)
     return links  # what another thread forgets meanwhile is returned all the same
@@ -115,7 +109,7 @@ def links_key(sentences: pl.Series) -> str:
 
 
 def near_duplicates(
-    ids: TextIds, sentences: pl.Series, find: FindLinks = find_near_links
+    ids: TextIds, sentences: pl.Series, find: FindLinks | None = None
 ) -> NearDuplicates:
     """Return which of the SENTENCES of one dataset are nearly the same; equal ones have equal IDS,
     and are one. FIND finds their links.
@@ -123,7 +117,7 @@ def near_duplicates(
     first_rows = np.unique(ids, return_index=True)[1]
     first_rows.sort()  # links of the same cosine are in the order of the dataset
     ids, sentences = ids[first_rows], sentences.gather(first_rows)
-    return NearDuplicates(ids=ids, links=find(sentences))
+    return NearDuplicates(ids=ids, links=find_near_links(sentences, find))
 
 
 def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
@@ -139,9 +133,7 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     is_rare = _rare_entries(weighted, rank)
     comparisons = _occurrences(words, is_rare).astype(np.float64) ** 2
     is_cheap = _cheapest(comparisons, MOST_COMPARISONS)
-    for start in range(0, len(is_rare), _ENTRIES_AT_ONCE):
-        block = slice(start, start + _ENTRIES_AT_ONCE)
-        is_rare[block] &= is_cheap[words.numbers[block]]
+    is_rare &= is_cheap[words.numbers]
     is_uncommon = _cheapest(
         frequency.astype(np.float64) ** 2,
         max(float(comparisons[is_cheap].sum()), _COMPARISONS_AT_ONCE),
@@ -221,11 +213,7 @@ def _entries(words: WordSets) -> Iterator[tuple[slice, NDArray[np.intp], NDArray
 
 def _occurrences(words: WordSets, counts: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return how many of the entries that COUNT each word has; (words,)."""
-    occurrences = np.zeros(words.distinct, np.intp)
-    for start in range(0, len(counts), _ENTRIES_AT_ONCE):
-        block = slice(start, start + _ENTRIES_AT_ONCE)
-        occurrences += np.bincount(words.numbers[block][counts[block]], minlength=words.distinct)
-    return occurrences
+    return np.bincount(words.numbers[counts], minlength=words.distinct)
 
 
 def _cheapest(costs: Floats, limit: float) -> NDArray[np.bool_]:
@@ -395,25 +383,20 @@ def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
         vectors[positions[: len(first)]],
         vectors[positions[len(first) :]],
     )
-    cosines: Floats = np.asarray(first_vectors.multiply(second_vectors).sum(axis=1)).ravel()
-    return cosines
+    return np.asarray(first_vectors.multiply(second_vectors).sum(axis=1)).ravel()
 
 
 def _have_common_word(
     words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places
 ) -> NDArray[np.bool_]:
     """Return which two sentences share a word that both USE."""
-    has_shared_word = np.zeros(len(first), dtype=bool)
+    from scipy.sparse import csr_matrix
+
+    shape = (len(words.sizes), words.distinct)
+    uses = csr_matrix((is_used.astype(np.int8), words.numbers, words.starts), shape=shape)
+    counts = [np.zeros(0, np.int64)]
     for start in range(0, len(first), _CANDIDATES_AT_ONCE):
-        block = slice(start, start + _CANDIDATES_AT_ONCE)
-        keys = []
-        for rows in (first[block], second[block]):
-            entries, sizes = words.entries(rows)
-            is_used_entry = is_used[entries]
-            keys.append(
-                (np.repeat(np.arange(len(rows)), sizes) * words.distinct + words.numbers[entries])[
-                    is_used_entry
-                ]
-            )
-        has_shared_word[start + np.intersect1d(keys[0], keys[1]) // max(words.distinct, 1)] = True
-    return has_shared_word
+        sides = (uses[rows[start : start + _CANDIDATES_AT_ONCE]] for rows in (first, second))
+        first_uses, second_uses = sides
+        counts.append(np.asarray(first_uses.multiply(second_uses).sum(axis=1)).ravel())
+    return np.concatenate(counts) > 0

@@ -11,8 +11,6 @@ import polars as pl
 from embedlab.analysis.near_duplicates import (
     Links,
     NearDuplicates,
-    cached_links,
-    find_near_links,
     links_key,
     near_duplicates,
     similar_pairs,
@@ -49,23 +47,19 @@ def _read_links(path: Path, sentences: int) -> Links:
 
 
 def stored_links(sentences: pl.Series, cache: Path) -> Links:
-    """Return the links between SENTENCES, which are distinct, from the folder CACHE, or found and
-    stored there.
+    """Return the links between SENTENCES, which are distinct, from the folder CACHE, or computed
+    and stored there.
     """
     if len(sentences) < _FEWEST:
-        return find_near_links(sentences)
+        return similar_pairs(sentences)
     path = cache / "similar-sentences" / f"{links_key(sentences)}.parquet"
-
-    def find() -> Links:
-        links = read_cached(path, lambda path: _read_links(path, len(sentences)))
-        if links is None:
-            links = similar_pairs(sentences)
-            columns = {name: getattr(links, name) for name in _SCHEMA}
-            with suppress(OSError, EmbedlabError):  # a disk that refuses it costs time alone
-                write_table(path, pl.DataFrame(columns, schema=_SCHEMA))
-        return links
-
-    return cached_links(path, find)
+    links = read_cached(path, lambda path: _read_links(path, len(sentences)))
+    if links is None:
+        links = similar_pairs(sentences)
+        columns = {name: getattr(links, name) for name in _SCHEMA}
+        with suppress(OSError, EmbedlabError):  # a disk that refuses it costs time alone
+            write_table(path, pl.DataFrame(columns, schema=_SCHEMA))
+    return links
 
 
 Stored = Mapping[str, Sequence[StoredOutcomes]]  # by member, one a dataset
@@ -198,7 +192,5 @@ def near_sentences_of(sentences: pl.DataFrame, cache: Path | None = None) -> Nea
     """Return which SENTENCES of one dataset are nearly the same, with the numbers of the frame."""
     first, second = (sentences[name] for name in SENTENCES)
     texts = pl.concat([first, second.zip_with(second.is_not_null(), first)])
-    find_links = (
-        find_near_links if cache is None else lambda distinct: stored_links(distinct, cache)
-    )
+    find_links = None if cache is None else partial(stored_links, cache=cache)
     return near_duplicates(texts.hash().to_numpy().astype(np.uint64), texts, find_links)

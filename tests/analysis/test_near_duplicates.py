@@ -85,8 +85,8 @@ def test_links_are_found_once_in_a_process_for_equal_sentences_in_the_same_order
         tested.find_near_links(own)
     assert [len(own) for own in found] == [len(texts), len(texts), len(texts) - 1]
     for length in range(1, 70):
-        tested.cached_links(length, lambda: found[0])
-    assert next(iter(tested._remembered)) == 6
+        tested.find_near_links(pl.Series([str(length)]))
+    assert next(iter(tested._remembered)) == tested.links_key(pl.Series(["6"]))
 
 
 def test_equal_sentences_are_one_and_links_have_their_numbers() -> None:

@@ -16,9 +16,8 @@ IN_ORDER = [(0, 11, 0.5)]
 
 
 @pytest.fixture(autouse=True)
-def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read as a process of its own would."""
-    monkeypatch.setattr(tested, "cached_links", lambda _, find: find())
+def _stores_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Store the links of few sentences too."""
     monkeypatch.setattr(tested, "_FEWEST", 10)
 
 
