@@ -16,7 +16,7 @@ from embedlab.analysis.near_duplicates import (
     near_duplicates,
 )
 from embedlab.analysis.overlap import dice_of_rows
-from embedlab.analysis.pair_notes import pair_keys
+from embedlab.analysis.pair_notes import pair_key
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.outcomes.stored import near_sentences_of
@@ -81,7 +81,10 @@ def pair_table(parts: Sequence[Part]) -> pl.DataFrame:
             sentence2="sentence2",
             gold=pl.col("gold").cast(pl.Float64),
             dice=dice_of_rows(part.frame["sentence1"], part.frame["sentence2"]),
-            pair_key=pair_keys(part.frame),
+            pair_key=pl.Series(
+                [pair_key(*row) for row in part.frame.select(SENTENCES).iter_rows()],
+                dtype=pl.UInt64,
+            ),
         )
         for part in parts
     ]

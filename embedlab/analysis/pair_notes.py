@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from embedlab.analysis.expressions import NOTE
 from embedlab.core.disk import as_reading_errors, read_sealed_json, sole_writer, write_json
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import state_folder
-from embedlab.data.words import MISREAD_SIGNS, text_bytes
+from embedlab.data.words import text_bytes
 
 SCHEMA = 1
 _WHERE = "choose another folder with XDG_STATE_HOME"
-_KEYS_AT_ONCE = 50_000  # pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +64,14 @@ class PairNotes:
 
     def text(self, first: str, second: str) -> str:
         """The note on a pair; empty without one."""
-        pair_note = self.notes.get(int(pair_key(first, second)))
+        pair_note = self.notes.get(pair_key(first, second))
         return pair_note.note if pair_note is not None else ""
 
     def change(self, first: str, second: str, text: str) -> None:
         """Set the note on a pair, or delete it where TEXT is empty; notes that another process
         wrote meanwhile stay.
         """
-        key = int(pair_key(first, second))
+        key = pair_key(first, second)
         with sole_writer(self.path, hint=_WHERE):
             try:
                 notes = {
@@ -92,57 +90,26 @@ class PairNotes:
             write_json(self.path, {"schema": SCHEMA, "notes": stored}, indent=1, hint=_WHERE)
         self.notes, self.error = notes, None
 
-    def joined(self, table: pl.DataFrame, *, always: bool = False) -> pl.DataFrame:
-        """TABLE with its notes in the column NOTE; without the column, unless it is wanted ALWAYS,
-        where no pair of it has one.
+    def of_pairs(self, pairs: pl.DataFrame) -> pl.Series:
+        """Return the note on each row's sentence1 and sentence2, null without one; a file that is
+        unusable is an error.
         """
-        keys = list(self.notes)
-        noted_keys = pl.Series(keys, dtype=pl.UInt64)
-        bare_table = table.drop(NOTE, strict=False)
-        if not always and not bare_table["pair_key"].is_in(noted_keys.implode()).any():
-            return bare_table
-        texts = pl.Series([note.note for note in self.notes.values()], dtype=pl.String)
-        return bare_table.with_columns(
-            bare_table["pair_key"]
-            .replace_strict(noted_keys, texts, default=None, return_dtype=pl.String)
-            .alias(NOTE)
-        )
+        if self.error is not None:
+            raise self.error
+        sides = ["sentence1", "sentence2"]
+        schema = dict.fromkeys([NOTE, *sides], pl.String)
+        notes = pl.DataFrame(list(map(asdict, self.notes.values())), schema=schema)
+        notes = notes.unique(sides, keep="last")
+        return pairs.select(sides).join(notes, on=sides, how="left", maintain_order="left")[NOTE]
 
 
 def _set_aside(path: Path) -> Path:
     return path.with_suffix(".damaged.json")
 
 
-def pair_key(first: str, second: str) -> np.uint64:
+def pair_key(first: str, second: str) -> int:
     """Return the number that identifies the note on an ordered pair of sentences: 8 bytes
     of BLAKE2.
     """
-    return np.uint64(_key(first, second))
-
-
-def pair_keys(pairs: pl.DataFrame) -> pl.Series:
-    """Return the key of each row's sentence1 and sentence2."""
-    sides = pl.col("sentence1", "sentence2")
-    keys = np.empty(len(pairs), np.uint64)
-    for start in range(0, len(pairs), _KEYS_AT_ONCE):
-        pair = pairs[start : start + _KEYS_AT_ONCE]
-        contents = pair.select(pl.concat_str(sides, separator="\x1f").cast(pl.Binary)).to_series()
-        digests = b"".join([_digest(content) for content in contents.to_list()])
-        keys[start : start + len(pair)] = np.frombuffer(digests, "<u8")
-        # The few texts whose bytes are others, by what all of those contain.
-        for row in (
-            pair.select(pl.any_horizontal(sides.str.contains_any(list(MISREAD_SIGNS))))
-            .to_series()
-            .arg_true()
-            .to_list()
-        ):
-            keys[start + row] = _key(pair["sentence1"][row], pair["sentence2"][row])
-    return pl.Series("pair_key", keys)
-
-
-def _key(first: str, second: str) -> int:
-    return int.from_bytes(_digest(b"\x1f".join((text_bytes(first), text_bytes(second)))), "little")
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=8).digest()
+    content = b"\x1f".join((text_bytes(first), text_bytes(second)))
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

@@ -95,9 +95,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     ranked = with_rank_errors(item_rows(outcomes), gathered.models)
     members = {model.name: model.members for model in gathered.models}
     selection = (
-        items_that_fit(outcomes, matches, members, expression=options.expression)
-        if options.expression
-        else None
+        items_that_fit(outcomes, options.expression, members) if options.expression else None
     )
     pair_facts = _with_facts(ranked, outcomes, named_columns)
     matching = (
@@ -127,15 +125,12 @@ def _with_facts(
 ) -> pl.DataFrame:
     """PAIRS with the columns that a filter names of what is known besides the scores."""
     from embedlab.analysis.expressions import NOTE
-    from embedlab.analysis.pair_notes import PairNotes, pair_keys
+    from embedlab.analysis.pair_notes import PairNotes
 
     if "trained" in named_columns:
         pairs = pairs.with_columns(outcomes.trained_models.alias("trained"))
     if NOTE in named_columns:
-        notes = PairNotes.load()
-        if notes.error is not None:
-            raise notes.error
-        pairs = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)
+        pairs = pairs.with_columns(PairNotes.load().of_pairs(pairs))
     return pairs
 
 

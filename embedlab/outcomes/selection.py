@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.expressions import NOTE, NUMBER, compile_expression, picks_by_hand
-from embedlab.analysis.pair_notes import PairNotes, pair_keys
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.property import Property, all_properties, refuse_lacking
@@ -31,9 +31,8 @@ _GAP = "gap"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ItemSelection:
-    """Items that EXPRESSION is true of."""
+    """Items that an expression is true of."""
 
-    expression: str
     is_selected: NDArray[np.bool_]  # (rows,)
     # whether it reads predictions, errors or notes, or names single items: such a selection has no
     # interval
@@ -65,13 +64,14 @@ def item_condition(expression: str, models: Sequence[str]) -> pl.Expr:
 
 
 def items_that_fit(
-    outcomes: Outcomes, condition: pl.Expr, models: Mapping[str, Sequence[str]], *, expression: str
+    outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]
 ) -> ItemSelection:
-    """Return the items that the CONDITION of EXPRESSION holds for; MODELS gives the members behind
-    each name, whose mean is its score.
+    """Return the items that EXPRESSION holds for; MODELS gives the members behind each name, whose
+    mean is its score.
 
     What no item has is a UsageError.
     """
+    condition = item_condition(expression, [*models])
     columns: list[pl.Series] = []
     datasets_without: list[str] = []
     is_by_results = picks_by_hand(expression)
@@ -83,7 +83,6 @@ def items_that_fit(
         columns.append(column.alias(name))
     holds = pl.DataFrame(columns).select(condition).to_series()
     return ItemSelection(
-        expression=expression,
         is_selected=holds.to_numpy(),
         is_by_results=is_by_results,
         datasets_without=tuple(dict.fromkeys(datasets_without)),
@@ -94,9 +93,7 @@ def select_items(
     outcomes: Outcomes, expression: str, models: Mapping[str, Sequence[str]]
 ) -> ItemSelection:
     """Return the items that EXPRESSION picks out; that there is none is a UsageError."""
-    selection = items_that_fit(
-        outcomes, item_condition(expression, [*models]), models, expression=expression
-    )
+    selection = items_that_fit(outcomes, expression, models)
     if not selection.is_selected.any():
         raise UsageError(
             f"no item matches {expression!r}",
@@ -119,7 +116,8 @@ def _column(
     if name in models:
         return outcomes.without_classes(_mean(outcomes.predictions, models[name])), True
     if name == NOTE:
-        return _notes(outcomes), True
+        texts = pl.DataFrame([outcomes.column(side).alias(side) for side in SENTENCES])
+        return PairNotes.load().of_pairs(texts), True
     return _rank_errors(outcomes, models)[name], True
 
 
@@ -150,20 +148,4 @@ def _rank_errors(outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> pl.
     return rank_errors(
         pl.DataFrame([*columns.values()]),
         [name for name in models if name not in {"dataset", "gold"}],
-    )
-
-
-def _notes(outcomes: Outcomes) -> pl.Series:
-    """Return the user's note on each pair; null without one."""
-    notes = PairNotes.load()
-    if notes.error is not None:
-        raise notes.error
-    sentences = pl.DataFrame([outcomes.column(name).alias(name) for name in SENTENCES])
-    has_both = sentences.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
-    pairs = sentences.filter(has_both)
-    column = notes.joined(pairs.with_columns(pair_keys(pairs)), always=True)[NOTE]
-    return (
-        pl.Series([None], dtype=pl.String)
-        .new_from_index(0, sentences.height)
-        .scatter(has_both.arg_true(), column)
     )

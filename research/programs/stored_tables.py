@@ -29,12 +29,12 @@ from typing import Any, get_args
 
 import polars as pl
 import table_pages
+from pair_keys import pair_keys
 from pydantic import TypeAdapter
 from stored_runs import UNTRAINED, StoredTraining, stored_training
 
 from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.analysis.overlap import dice_of_rows
-from embedlab.analysis.pair_notes import pair_keys
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import Slicing
 from embedlab.comparison.evidence import slices_of

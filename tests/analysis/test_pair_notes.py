@@ -1,25 +1,21 @@
 import polars as pl
 
-from embedlab.analysis.pair_notes import PairNotes, pair_keys
+from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.paths import state_folder
 
-PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]}).pipe(
-    lambda frame: frame.with_columns(pair_keys(frame))
-)
+PAIRS = pl.DataFrame({"sentence1": ["a", "b", "c"], "sentence2": ["x", "y", "z"]})
 
 
 def test_notes_are_found_again_by_the_text_of_their_pairs() -> None:
     first, second = PairNotes.load(), PairNotes.load()
-    assert first.joined(PAIRS).columns == PAIRS.columns
+    assert first.of_pairs(PAIRS).to_list() == [None] * 3
     first.change("a", "x", "odd")
     second.change("c", "z", "é = typo")  # another dashboard
     again = PairNotes.load()
     assert (again.error, again.text("a", "x"), again.text("x", "a")) == (None, "odd", "")
-    joined = again.joined(PAIRS[::-1])
-    for same in (joined, again.joined(joined)):
-        assert same["note"].to_list() == ["é = typo", None, "odd"]
+    assert again.of_pairs(PAIRS[[2, 1, 0, 2]]).to_list() == ["é = typo", None, "odd", "é = typo"]
     again.change("a", "x", "")
-    assert PairNotes.load().joined(PAIRS)["note"].to_list() == [None, None, "é = typo"]
+    assert PairNotes.load().of_pairs(PAIRS).to_list() == [None, None, "é = typo"]
 
 
 def test_a_damaged_file_of_notes_is_set_aside_and_not_overwritten() -> None:

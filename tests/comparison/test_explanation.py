@@ -51,9 +51,7 @@ def explain_difference(
 
 
 def selected(holds: np.ndarray) -> ItemSelection:
-    return ItemSelection(
-        expression="made", is_selected=holds, is_by_results=False, datasets_without=()
-    )
+    return ItemSelection(is_selected=holds, is_by_results=False, datasets_without=())
 
 
 def lead(outcomes: Outcomes, rows: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from embedlab.analysis.rank_errors import rank_errors
 from embedlab.analysis.word_effects import percentile_ranks
 from embedlab.encoders.encoder import Vectors
 from embedlab.outcomes.property import property_named
-from embedlab.outcomes.selection import ItemSelection, item_condition, items_that_fit
+from embedlab.outcomes.selection import ItemSelection, items_that_fit
 from embedlab.tui.theme import model_colour, model_sign
 from embedlab.tui.workbench import ShownItems
 
@@ -159,13 +159,11 @@ def view_of(
     missing_values: tuple[str, ...] = ()
     if expression.strip():
         models = {model.name: model.members for model in shown.columns}
-        condition = item_condition(expression, [*models])
-        selection = items_that_fit(facts.outcomes, condition, models, expression=expression)
+        selection = items_that_fit(facts.outcomes, expression, models)
         is_shown, missing_values = selection.is_selected, selection.datasets_without
     if dataset in shown.datasets:
         is_shown = is_shown & (facts.blocks == shown.datasets.index(dataset or ""))
         selection = ItemSelection(
-            expression=" ".join(filter(None, (f"dataset:{dataset}", expression))),
             is_selected=is_shown,
             is_by_results=selection.is_by_results if selection is not None else False,
             datasets_without=missing_values,
