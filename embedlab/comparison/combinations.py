@@ -376,9 +376,9 @@ class SearchedContrasts:
 
 
 def most_certain(
-    searched: SearchedContrasts, models: Sequence[ModelColumns], count: int = TESTED
+    searched: SearchedContrasts, models: Sequence[ModelColumns]
 ) -> list[tuple[Kind, float]]:
-    """Return the COUNT combinations with the surest contrasts of two models, and these; of those
+    """Return the TESTED combinations with the surest contrasts of two models, and these; of those
     that say the same the surest alone.
     """
     contrast, distance = searched.contrasts(models)
@@ -386,7 +386,7 @@ def most_certain(
     sides: list[tuple[Rows, Rows]] = []
     for index in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
         combination = searched.found[index]
-        if len(chosen) == count or not distance[index]:
+        if len(chosen) == TESTED or not distance[index]:
             break
         in_half = combination.among(searched.half)
         both_sides = in_half.holds, in_half.others

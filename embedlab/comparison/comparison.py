@@ -4,7 +4,7 @@ line, the dashboard, grids and papers show is made here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,7 +105,6 @@ def compare_outcomes(
     slicing: Slicing = WHOLE,
     *,
     selection: ItemSelection | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare MODELS, whose members have predictions in OUTCOMES, with the first of them on each
     slice; SELECTION is what the expression of SLICING picks.
@@ -129,7 +128,6 @@ def compare_outcomes(
         parts,
         aggregate=slicing.aggregate,
         is_chosen=selection is not None and selection.is_by_results,
-        progress=progress,
     )
     return compare_slices(evidence, models, slicing)
 

@@ -191,20 +191,15 @@ def _slice_evidence(
     if needs_texts and not gold_items["first_text"].null_count():
         texts = np.stack([gold_items[name].to_numpy() for name in TEXT_IDS], axis=1)
     for index, name in enumerate(block.measures):
-        key, title = (
-            (item_slice.key, item_slice.title)
-            if not index
-            else (f"{item_slice.key} {name}", f"{item_slice.title} {name}")
-        )
-        measure = MEASURES[name]
-        has_classes = bool(block.classes) or not measure.is_of_classes
+        measure, ending = MEASURES[name], f" {name}" if index else ""
+        by_threshold = measure.is_of_classes and not block.classes
         measured = evidence_of(
             block.task,
-            key,
-            gold if has_classes else gold.astype(np.int64),
-            predicted
-            if has_classes
-            else _threshold_classes(gold, predicted, texts, near, by_f1=name == "f1"),
+            f"{item_slice.key}{ending}",
+            gold.astype(np.int64) if by_threshold else gold,
+            _threshold_classes(gold, predicted, texts, near, by_f1=name == "f1")
+            if by_threshold
+            else predicted,
             len(members),
             measure=measure,
             texts=texts,
@@ -212,19 +207,13 @@ def _slice_evidence(
             groups=groups,
             is_tested=is_tested,
         )
-        undefined = _undefined_notes(
-            measure,
-            gold,
-            {members[number]: values for number, values in predicted.items()},
-            groups,
-            gold_items["source"],
-        )
+        by_member = {members[number]: values for number, values in predicted.items()}
+        undefined = _undefined_notes(measure, gold, by_member, groups, gold_items["source"])
         setting = (aggregate if item_slice.is_whole else "all") if block.is_aggregated else None
-        threshold_notes = () if has_classes else (THRESHOLD,)
         yield replace(
             measured,
-            title=title,
-            notes=(*notes, *undefined, *threshold_notes),
+            title=f"{item_slice.title}{ending}",
+            notes=(*notes, *undefined, *([THRESHOLD] if by_threshold else [])),
             setting=setting,
             dataset=block.dataset,
         )

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
 from embedlab.analysis.evidence import Evidence, average_evidence
 from embedlab.comparison.combinations import CombinationSearch, search_combinations
-from embedlab.comparison.evidence import Topics, item_topics
+from embedlab.comparison.evidence import item_topics
 from embedlab.comparison.in_common import Common, Fact, find_common_facts, find_common_words
 from embedlab.comparison.sides import Sides, Steadiness, sides_of, steadiness, typical
 from embedlab.comparison.uneven import (
@@ -56,7 +55,7 @@ class DifferenceExplanation:
     items: int
     kind_differences: tuple[KindDifference, ...]
     search: CombinationSearch  # of combinations of two properties
-    sides: tuple[Side, Side]  # of the first, then of the second model
+    sides: tuple[Side, ...]  # of the first, then of the second model
     steadiness: tuple[Steadiness, ...]
     outcomes: Outcomes
     errors: Sides
@@ -89,6 +88,23 @@ def explain_difference(
         sides.scored_by_both if selection is None else sides.scored_by_both & selection.is_selected
     )
     facts = [*kinds, *_errors_too_high(sides, [first.name, second.name])]
+    explained_sides = []
+    for model, is_alone_right in ((first, sides.only_a), (second, sides.only_b)):
+        is_on_side = is_alone_right & among
+        count = int(is_on_side.sum())
+        common: list[Common] = []
+        words: list[Common] = []
+        if count >= FEWEST:
+            common = find_common_facts(outcomes, is_on_side, among, facts)
+            words = find_common_words(outcomes, is_on_side, among)
+        side = Side(
+            model=model.name,
+            items=count,
+            common=tuple(common),
+            words=tuple(words),
+            typical=tuple(typical(sides, is_on_side, topics, examples)),
+        )
+        explained_sides.append(side)
     return DifferenceExplanation(
         first=first.name,
         second=second.name,
@@ -105,14 +121,7 @@ def explain_difference(
             rng,
             progress("searching combinations of two properties"),
         ),
-        sides=(
-            _explain_side(
-                first.name, sides.only_a & among, among, sides, outcomes, topics, facts, examples
-            ),
-            _explain_side(
-                second.name, sides.only_b & among, among, sides, outcomes, topics, facts, examples
-            ),
-        ),
+        sides=tuple(explained_sides),
         steadiness=tuple(steadiness(outcomes, models)),
         outcomes=outcomes,
         errors=sides,
@@ -140,27 +149,6 @@ def _mean_difference(
         [evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)],
         models,
     )[0]
-
-
-def _explain_side(
-    name: str,
-    is_on_side: NDArray[np.bool_],
-    among: NDArray[np.bool_],
-    sides: Sides,
-    outcomes: Outcomes,
-    topics: Topics,
-    facts: Sequence[Fact],
-    examples: int,
-) -> Side:
-    count = int(is_on_side.sum())
-    is_many = count >= FEWEST
-    return Side(
-        model=name,
-        items=count,
-        common=tuple(find_common_facts(outcomes, is_on_side, among, facts)) if is_many else (),
-        words=tuple(find_common_words(outcomes, is_on_side, among)) if is_many else (),
-        typical=tuple(typical(sides, is_on_side, topics, examples)),
-    )
 
 
 def _errors_too_high(sides: Sides, names: Sequence[str]) -> list[Fact]:
