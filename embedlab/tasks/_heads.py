@@ -2,7 +2,7 @@
 it has them, by its recipe, and what they predict; one run's, or the average of several runs'.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ HEADS: Mapping[str, str] = {
 # the data that sets the threshold of a model without a paraphrase head
 THRESHOLD_DATA = ("paraphrases", "train")
 THRESHOLD_PAIRS = 2_000  # training pairs that set the threshold
+COSINE = "plain cosine"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,53 +88,40 @@ def load_trained(spec: ModelSpec, settings: Settings) -> "TrainedEncoder":
 
 
 def predict_all(
-    trained: "TrainedEncoder",
+    members: Mapping[str, "TrainedEncoder"],
     parts: Mapping[str, Part],
-    source: Source,
+    source: Source | None,
     start_progress: StartProgress = unseen,
 ) -> dict[str, Prediction]:
-    """Return one model's predictions for each dataset: by its head, or without one by the cosine;
-    sentiment needs a head.
-    """
-    predictions = {}
-    for name, part in parts.items():
-        progress, threshold = start_progress(name), 0.5
-        values = predict_rows(trained, name, part.frame, progress)
-        if values is not None:
-            by = _title(_head_for(trained, name))
-        elif name == "sentiment":
-            continue
-        else:
-            values, by = plain_cosines(trained.encoder, part.frame, progress), "plain cosine"
-            if name == "paraphrases":
-                threshold, count = _best_on_training_pairs(trained.encoder, source)
-                by += f" above {threshold:.3f}, which is best on {count} training pairs"
-        predictions[name] = Prediction(values=values, by=by, threshold=threshold)
-    return predictions
-
-
-def predict_averages(
-    spec: ModelSpec,
-    members: Sequence["TrainedEncoder"],
-    parts: Mapping[str, Part],
-    start_progress: StartProgress,
-) -> dict[str, Prediction]:
-    """Return the average of the members' predictions; members without a head for a dataset do not
-    count.
+    """Return what MEMBERS, by name, predict for each dataset: by their heads, in the mean over
+    those that have one. Where there is none, cosines stand in for those of paraphrases, with a
+    threshold from pairs of SOURCE, and of similarity; without a SOURCE, as of an ensemble, nothing
+    does.
     """
     predictions = {}
     for name, part in parts.items():
         votes = {}
-        for member_spec, member in zip(spec.parts, members, strict=True):
-            values = predict_rows(member, name, part.frame, start_progress(name))
+        for member, trained in members.items():
+            progress = start_progress(name)
+            values = predict_rows(trained, name, part.frame, progress)
             if values is not None:
-                votes[member_spec.name] = values
+                votes[member] = values
         if votes:
+            mean = np.asarray(np.mean([*votes.values()], axis=0, dtype=np.float32))
             by = f"{'average' if len(votes) > 1 else 'head'} of {', '.join(votes)}"
-            mean = np.asarray(np.mean(list(votes.values()), axis=0, dtype=np.float32))
+            if source is not None:
+                by = _title(_head_for(trained, name))
             predictions[name] = Prediction(values=mean, by=by)
-    if not predictions:
-        raise no_heads(spec)
+        elif source is not None and name != "sentiment":
+            values, by, threshold = (
+                plain_cosines(trained.encoder, part.frame, progress),
+                COSINE,
+                0.5,
+            )
+            if name == "paraphrases":
+                threshold, count = _best_on_training_pairs(trained.encoder, source)
+                by += f" above {threshold:.3f}, which is best on {count} training pairs"
+            predictions[name] = Prediction(values=values, by=by, threshold=threshold)
     return predictions
 
 

@@ -9,7 +9,6 @@ the model's own spread on the dataset; triples of an anchor are averaged before 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -97,7 +96,7 @@ class Contrast(Task):
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the triples of the datasets in NAMES; they have no classes."""
         return [
-            replace(part_items(part, "sentence1"), split=SPLIT)
+            part_items(part, part.frame["sentence1"], SPLIT)
             for part in _open_parts(source, names)[0]
         ]
 

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson, spearman
+from embedlab.analysis.influence import accuracy
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import Recipe, Stage
@@ -44,11 +45,6 @@ LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
 ItemValues = NDArray[Any]  # (items,) class indices, or scores
 
 
-def glue_accuracy(gold: ItemValues, predicted: ItemValues) -> float:
-    """Share of equal labels."""
-    return float((gold == predicted).mean())
-
-
 def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
     """Matthews correlation of two binary columns; 0 where either is constant."""
     table = np.array(
@@ -67,7 +63,7 @@ def glue_f1(gold: ItemValues, predicted: ItemValues) -> float:
 _METRICS: Mapping[str, Callable[[ItemValues, ItemValues], float]] = {
     "matthews": glue_matthews,
     "f1": glue_f1,
-    "accuracy": glue_accuracy,
+    "accuracy": accuracy,
     "pearson": pearson,
     "spearman": spearman,
 }
@@ -254,7 +250,9 @@ class Glue(Task):
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the validation splits of the datasets in NAMES."""
         return [
-            part_items(part, "label") for name in names for part in _validation_parts(name, source)
+            part_items(part, part.frame["label"])
+            for name in names
+            for part in _validation_parts(name, source)
         ]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:

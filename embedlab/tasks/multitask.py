@@ -127,7 +127,8 @@ class Multitask(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the two datasets with classes that NAMES lists."""
-        return [part_items(source.open(name, "dev"), _LABELS[name]) for name in names]
+        parts = [source.open(name, "dev") for name in names]
+        return [part_items(part, part.frame[_LABELS[part.state.name]]) for part in parts]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse an ensemble without heads, and unreadable training pairs where a threshold is
@@ -158,21 +159,24 @@ class Multitask(Task):
         """
         source = Source.from_settings(settings)
         parts = {name: source.open(name, "dev") for name in MULTITASK_DATASETS}
-        members = [
-            _heads.load_trained(member_spec, settings) for member_spec in spec.parts or (spec,)
-        ]
-        if spec.kind == "ensemble":
-            predictions = _heads.predict_averages(spec, members, parts, start_progress)
-        else:
-            predictions = _heads.predict_all(members[0], parts, source, start_progress)
-        encoder, states = members[0].encoder, [part.state for part in parts.values()]
+        members = {
+            member.name: _heads.load_trained(member, settings) for member in spec.parts or (spec,)
+        }
+        is_ensemble = spec.kind == "ensemble"
+        predictions = _heads.predict_all(
+            members, parts, None if is_ensemble else source, start_progress
+        )
+        if not predictions:
+            raise no_heads(spec)
+        encoder = next(iter(members.values())).encoder
+        states = [part.state for part in parts.values()]
         scores = list(_scores(predictions, parts))
         notes = list(_notes(predictions, parts))
         evaluation = replace(
             evaluation_of(self.name, encoder, states, scores, notes),
             model=spec.name,
             fingerprint=spec_fingerprint(spec, precision=encoder.facts.precision),
-            truncated=max(member.encoder.facts.truncated for member in members),
+            truncated=max(member.encoder.facts.truncated for member in members.values()),
         )
         outcomes = [
             _outcomes(evaluation, parts[name], prediction)
@@ -204,7 +208,7 @@ class Multitask(Task):
         }
 
         def score(trained: "TrainedEncoder") -> float:
-            predictions = _heads.predict_all(trained, parts, source)
+            predictions = _heads.predict_all({"": trained}, parts, source)
             return 100 * fmean(
                 dataset_metric(dataset_name, predictions[dataset_name], parts[dataset_name].frame)
                 for dataset_name in predictions

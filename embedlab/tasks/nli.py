@@ -6,6 +6,7 @@ revised SNLI, or on a file of one's own labelled pairs. A model without such a h
 `contrast` measures entailment by its vectors alone.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -85,7 +86,7 @@ class Nli(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
         """Return the pairs of the datasets in NAMES."""
-        return [part_items(part, "label") for part in _open_parts(source, names)[0]]
+        return [part_items(part, part.frame["label"]) for part in _open_parts(source, names)[0]]
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse a model without a head for pairs; nothing is loaded."""
@@ -157,9 +158,7 @@ def predicted_labels(
 
 def confusion_note(part: Part, predicted: Sequence[str]) -> str:
     """Return how many pairs of each label got which one, in words."""
-    counts = {pair: 0 for gold in NLI_LABELS for pair in ((gold, answer) for answer in NLI_LABELS)}
-    for pair in zip(part.frame["label"], predicted, strict=True):
-        counts[pair] += 1
+    counts = Counter(zip(part.frame["label"], predicted, strict=True))
     rows = (
         f"{gold} {'/'.join(str(counts[gold, answer]) for answer in NLI_LABELS)}"
         for gold in NLI_LABELS

@@ -48,6 +48,7 @@ from embedlab.tasks.task import (
     Texts,
     evaluation_of,
     outcomes_of,
+    part_items,
     score,
     skipped_notes,
 )
@@ -74,22 +75,10 @@ class Ranked:
     notes: tuple[str, ...] = ()
 
 
-def ranks_by(
-    query: PairScorer,
-    queries: Queries,
-    start_progress: StartProgress | None = None,
-    *,
-    document: PairScorer | None = None,
-) -> Ranks:
-    """Return the rank of each item's document by the scorer of QUERY texts, and that of DOCUMENT
-    texts where it is another one.
-    """
-    start = start_progress or unseen
-    return SimilarityOrder(
-        found=similarities_of(query, document or query, queries, start),
-        queries=queries,
-        start_progress=start,
-    ).ranks
+def ranks_by(scorer: PairScorer, queries: Queries) -> Ranks:
+    """Return the rank of each item's document by SCORER."""
+    found = similarities_of(scorer, scorer, queries, unseen)
+    return SimilarityOrder(found=found, queries=queries, start_progress=unseen).ranks
 
 
 def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
@@ -187,8 +176,10 @@ class Retrieval(Task):
         """Return the items of those of NAMES of which the texts are known; their labels are the ids
         of the queries.
         """
+        opened = [queries for queries in _open_queries(source, names)[0] if queries.has_texts]
         return [
-            _gold_items(queries) for queries in _open_queries(source, names)[0] if queries.has_texts
+            part_items(queries.part, [queries.ids[0][index] for index in queries.query], SPLIT)
+            for queries in opened
         ]
 
     def evaluate(
@@ -329,20 +320,6 @@ def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
             f"{spec.name!r} would read each pair by itself: {pairs}",
             hint=f"rerank the first documents of another: {suggestion}",
         )
-
-
-def _gold_items(queries: Queries) -> GoldItems:
-    labels = tuple(queries.ids[0][index] for index in queries.query)
-    state = queries.part.state
-    return GoldItems(
-        dataset=state.name,
-        split=SPLIT,
-        part=queries.part,
-        rows=np.arange(len(labels)),
-        labels=labels,
-        classes=tuple(sorted(set(labels))),
-        states=(state,),
-    )
 
 
 def _open_queries(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[MissingError]]:

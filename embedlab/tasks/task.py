@@ -403,33 +403,31 @@ class PairTask(Task):
         evaluation = replace(evaluation, model=spec.name)
         outcomes = []
         for part, column in zip(parts, similar, strict=True):
-            state, is_scored = part.state, is_scored_row(spec, column)
-            rows = is_scored.arg_true().to_numpy()
-            scored_part = (
-                part if is_scored.all() else replace(part, frame=part.frame.filter(is_scored))
-            )
-            values = column.filter(is_scored)
-            part_outcomes = outcomes_of(
+            is_scored = is_scored_row(spec, column)
+            scored_part = replace(part, frame=part.frame.filter(is_scored))
+            gold, measures = scored_part.frame["gold"], self.measures("")
+            if (low_high := two_values(gold)) is not None:
+                gold, measures = (gold == low_high[1]).cast(pl.Float64), BINARY
+            stored = outcomes_of(
                 evaluation,
                 scored_part,
-                scored_part.frame["gold"],
-                values,
+                gold,
+                column.filter(is_scored),
                 is_class=False,
-                rows=rows,
+                split="test",
+                rows=is_scored.arg_true().to_numpy(),
             )
-            part_outcomes = replace(
-                part_outcomes, dataset=dataset_of(state), split="test", measures=("spearman",)
+            outcomes.append(
+                replace(
+                    stored,
+                    dataset=dataset_of(part.state),
+                    measures=measures,
+                    notes=tuple(notes),
+                )
             )
-            if (low_high := two_values(scored_part.frame["gold"])) is not None:
-                items = part_outcomes.items.with_columns(gold=pl.col("gold") == low_high[1])
-                items = items.with_columns(pl.col("gold").cast(pl.Float64))
-                part_outcomes = replace(part_outcomes, items=items, measures=BINARY)
-            outcomes.append(replace(part_outcomes, base_task=self.name, notes=tuple(notes)))
-        averages = (
-            {}
-            if selection.names
-            else self.averages([stored.name for stored in outcomes], self.name)
-        )
+        averages: Mapping[str, Sequence[str]] = {}
+        if not selection.names:
+            averages = self.averages([stored.name for stored in outcomes], self.name)
         frame = join_members({spec.name: outcomes}, [spec.name], averages={self.name: averages})
         return TaskResult(
             evaluation=replace(
@@ -595,16 +593,16 @@ def skipped_notes(missing: Sequence[MissingError]) -> list[str]:
     return [f"skipped: {error.message} ({error.hint})" for error in missing]
 
 
-def part_items(part: Part, column: str) -> GoldItems:
-    """Return the rows of PART as items, whose labels are in COLUMN."""
-    labels = tuple(part.frame[column].cast(pl.String).to_list())
+def part_items(part: Part, labels: Sequence[str] | pl.Series, split: str = "") -> GoldItems:
+    """Return the items of PART, which have these LABELS; SPLIT is that of the part without."""
+    labels = pl.Series(labels).cast(pl.String).to_list()
     return GoldItems(
         dataset=part.state.name,
-        split=part.state.split,
+        split=split or part.state.split,
         part=part,
         rows=np.arange(len(labels)),
-        labels=labels,
-        classes=tuple(sorted(set(labels))),
+        labels=tuple(labels),
+        classes=tuple(sorted({*labels})),
         states=(part.state,),
     )
 
