@@ -7,6 +7,7 @@ queries and relevant pairs are tables of their own.
 """
 
 import logging
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -212,19 +213,32 @@ def mteb_package() -> Any:
 
 
 @contextmanager
+def _set_meanwhile(*settings: tuple[Any, str, object]) -> Iterator[None]:
+    """Set attributes, each an owner, a name and a value, until the block ends."""
+    old_values = [getattr(owner, name) for owner, name, _ in settings]
+    for owner, name, value in settings:
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for (owner, name, _), value in zip(settings, old_values, strict=True):
+            setattr(owner, name, value)
+
+
+@contextmanager
 def silence_mteb() -> Iterator[None]:
     """Silence the warnings and the progress bars of mteb until the block ends."""
+    # some of its evaluators take no option for their bars
+    without_bar = partialmethod(tqdm.__init__, disable=True)
     logger = logging.getLogger("mteb")
-    level, bar = logger.level, tqdm.__init__
+    level = logger.level
     logger.setLevel(logging.CRITICAL)
-    tqdm.__init__ = partialmethod(bar, disable=True)  # some of its evaluators take no option for it
     try:
-        with warnings.catch_warnings():
+        with _set_meanwhile((tqdm, "__init__", without_bar)), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         logger.setLevel(level)
-        tqdm.__init__ = bar
 
 
 def benchmark_tasks(name: str) -> list[str]:
@@ -350,13 +364,13 @@ def _private_cache() -> Iterator[None]:
     """
     from datasets import config
 
-    old_settings = config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE
-    with TemporaryDirectory() as folder:
-        config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = Path(folder), float("inf")
-        try:
-            yield
-        finally:
-            config.HF_DATASETS_CACHE, config.IN_MEMORY_MAX_SIZE = old_settings
+    with (
+        TemporaryDirectory() as folder,
+        _set_meanwhile(
+            (config, "HF_DATASETS_CACHE", Path(folder)), (config, "IN_MEMORY_MAX_SIZE", math.inf)
+        ),
+    ):
+        yield
 
 
 @contextmanager
@@ -365,24 +379,12 @@ def _client(*, offline: bool) -> Iterator[None]:
     import datasets
     import huggingface_hub
 
-    modules: tuple[Any, ...] = (datasets.config, huggingface_hub.constants)
-    old_values = [module.HF_HUB_OFFLINE for module in modules]
-    try:
-        for module in modules if offline else ():
-            module.HF_HUB_OFFLINE = True
-        with _without_bars(datasets):
-            yield
-    finally:
-        for module, value in zip(modules, old_values, strict=True):
-            module.HF_HUB_OFFLINE = value
-
-
-@contextmanager
-def _without_bars(datasets: Any) -> Iterator[None]:
+    modules = (datasets.config, huggingface_hub.constants) if offline else ()
     has_bars = datasets.is_progress_bar_enabled()
     datasets.disable_progress_bars()
     try:
-        yield
+        with _set_meanwhile(*((module, "HF_HUB_OFFLINE", True) for module in modules)):
+            yield
     finally:
         if has_bars:
             datasets.enable_progress_bars()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -128,23 +128,6 @@ _KIND = "Retrieval"  # as mteb calls tasks of this kind, by which folders may st
 Ranks = NDArray[np.float64]
 
 
-class DocumentOrder(Protocol):
-    """The order of the documents of each query of a set."""
-
-    @property
-    def ranks(self) -> Ranks:
-        """The rank of the document of each item, infinite where it was not found; (items,)."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a model and a set do not share."""
-
-    def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query in order, and NONE where there are fewer;
-        (queries, count).
-        """
-
-
 def similarities_of(
     query: PairScorer, document: PairScorer, queries: Queries, start_progress: StartProgress
 ) -> Similarities:
@@ -205,7 +188,7 @@ class ScoredOrder:
     score: NDArray[np.floating]
     queries: Queries
     notes: tuple[str, ...]
-    before: DocumentOrder | None = None
+    before: "DocumentOrder | None" = None
     depth: int = 0  # documents of a query that were read again, where there are so many
 
     @cached_property
@@ -232,6 +215,10 @@ class ScoredOrder:
             return documents
         later_documents = self.before.first(count)[:, self.depth :]
         return np.concatenate([documents[:, : self.depth], later_documents], axis=1)
+
+
+DocumentOrder = SimilarityOrder | ScoredOrder
+"""The order of the documents of each query of a set."""
 
 
 class Searcher:

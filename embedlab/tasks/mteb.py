@@ -109,17 +109,17 @@ class MtebEncoder:
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """The similarity of each vector with each other one, as the model states it."""
-        from mteb import similarity_functions as functions
-
-        kinds = {"dot": functions.dot_score, "euclidean": functions.euclidean_sim}
-        return kinds.get(self._similarity, functions.cos_sim)(embeddings1, embeddings2)
+        return self._similarity_function()(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         """The similarity of each vector with that of the same row, as the model states it."""
-        from mteb import similarity_functions as functions
+        return self._similarity_function("pairwise_")(embeddings1, embeddings2)
 
-        kinds = {"dot": functions.pairwise_dot_score, "euclidean": functions.pairwise_euclidean_sim}
-        return kinds.get(self._similarity, functions.pairwise_cos_sim)(embeddings1, embeddings2)
+    def _similarity_function(self, prefix: str = "") -> Any:
+        from mteb import similarity_functions
+
+        names = {"dot": "dot_score", "euclidean": "euclidean_sim"}
+        return getattr(similarity_functions, prefix + names.get(self._similarity, "cos_sim"))
 
     @cached_property
     def _similarity(self) -> str:
