@@ -378,6 +378,11 @@ def accuracies(
     )
 
 
+def average_title(name: str, available: int, members: int) -> str:
+    """Return the title of an average, with how many of its MEMBERS are available if not all are."""
+    return name if available == members else f"{name}, {available} of {members}"
+
+
 def mean_accuracy(
     name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName
 ) -> Iterator[StoredScore]:
@@ -386,12 +391,11 @@ def mean_accuracy(
     """
     available = [result for result in results if result.task.name in members]
     if available:
-        share = "" if len(available) == len(members) else f", {len(available)} of {len(members)}"
+        title = average_title(name, len(available), len(members))
         value = float(np.mean([result.accuracy for result in available]))
         items = sum(len(result.rows) for result in available)
         # "cv and test": each task as it is scored
         split = " and ".join(sorted({result.scored for result in available}))
-        title = name + share
         yield score(title, "accuracy", value, items, split, setting=setting, by="average")
 
 

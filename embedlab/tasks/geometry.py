@@ -3,7 +3,7 @@ labels.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,39 +42,25 @@ NEIGHBOURS = 10  # k of the k-occurrence (Radovanović 2010)
 _ROWS_AT_ONCE = 1_024
 
 
-@dataclass(frozen=True, kw_only=True)
-class Geometry:
-    """The measures of one set of pairs and their distinct sentences; nan where the set is too small
-    for a measure.
-    """
-
-    average_cosine: float  # of the pairs
-    alignment: float  # of the close pairs, 0 = equal vectors
-    uniformity: float  # of the sentences, lower = more even
-    mean_cosine: float  # of two random different sentences: 0 in an isotropic space
-    effective_rank: float  # 1 … dim
-    first_axis: float  # the largest axis' share of the variance, 0–1
-    hubness: float  # skewness of how often a sentence is among the nearest of others, 0 = no hubs
-
-
 def measure_geometry(
     vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp], is_close: NDArray[np.bool_]
-) -> Geometry:
-    """Return the geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them;
-    IS_CLOSE marks the positive pairs.
+) -> dict[str, float]:
+    """Return the geometry of distinct sentences' VECTORS (sentences, dim) and of pairs of them, by
+    measure; nan where the set is too small for one. IS_CLOSE marks the positive pairs.
     """
-    shares = spectrum(vectors)
-    return Geometry(
-        average_cosine=float(np.mean(cosines(vectors[first], vectors[second])))
-        if len(first)
-        else float("nan"),
-        alignment=alignment(vectors[first[is_close]], vectors[second[is_close]]),
-        uniformity=uniformity(vectors),
-        mean_cosine=mean_cosine(vectors),
-        effective_rank=effective_rank(vectors),
-        first_axis=float(shares[0]),
-        hubness=hubness(vectors),
-    )
+    similarities = cosines(vectors[first], vectors[second])
+    return {
+        "average cosine": float(np.mean(similarities)) if len(first) else float("nan"),
+        # of the close pairs, 0 = equal vectors
+        "alignment": alignment(vectors[first[is_close]], vectors[second[is_close]]),
+        "uniformity": uniformity(vectors),  # of the sentences, lower = more even
+        # of two random different sentences: 0 in an isotropic space
+        "mean cosine": mean_cosine(vectors),
+        "effective rank": effective_rank(vectors),  # 1 … dim
+        "first axis": float(spectrum(vectors)[0]),  # its share of the variance, 0–1
+        # skewness of how often a sentence is among the nearest of others, 0 = no hubs
+        "hubness": hubness(vectors),
+    }
 
 
 def alignment(first: Vectors, second: Vectors) -> float:
@@ -183,12 +169,11 @@ def _scores(
     geometry = measure_geometry(
         vectors[used_rows], inverse[: len(first)], inverse[len(first) :], is_close
     )
-    items = {"average_cosine": len(first), "alignment": int(is_close.sum())}
+    items = {"average cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
-    for name, value in asdict(geometry).items():
-        count, setting = items.get(name, len(used_rows)), settings.get(name, "")
-        metric, split = name.replace("_", " "), part.state.split
-        yield score(part.state.name, metric, value, count, split, setting=setting)
+    for metric, value in geometry.items():
+        count, setting = items.get(metric, len(used_rows)), settings.get(metric, "")
+        yield score(part.state.name, metric, value, count, part.state.split, setting=setting)
 
 
 def _chunks(vectors: Vectors) -> Iterator[Vectors]:

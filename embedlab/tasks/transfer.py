@@ -20,6 +20,7 @@ from embedlab.tasks._labelled import (
     ClassifierTask,
     OpenedTasks,
     accuracies,
+    average_title,
     classify,
     mean_accuracy,
     open_tasks,
@@ -158,18 +159,14 @@ class Transfer(ClassifierTask):
         """Return the published averages over their available DATASETS; a title gives the number of
         datasets where some are missing.
         """
-        available = {}
-        for title, members in TRANSFER_AVERAGES.items():
-            available_members = [dataset for dataset in members if dataset in datasets]
-            available[
-                title
-                + (
-                    f", {len(available_members)} of {len(members)}"
-                    if len(available_members) < len(members)
-                    else ""
-                )
-            ] = available_members
-        return available
+        available = {
+            name: [dataset for dataset in members if dataset in datasets]
+            for name, members in TRANSFER_AVERAGES.items()
+        }
+        return {
+            average_title(name, len(members), len(TRANSFER_AVERAGES[name])): members
+            for name, members in available.items()
+        }
 
 
 TASK = Transfer()
