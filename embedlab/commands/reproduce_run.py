@@ -338,7 +338,6 @@ def _numbers(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repr
         base,
         answers=answers if table.ranked_by else answers[:1],
         numbers=numbers,
-        row_order=row_order,
         scored=evaluated.gathered,
     )
 

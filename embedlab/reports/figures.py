@@ -285,10 +285,8 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
     """
     table, plots = reproduction.table, []
     if compared_numbers := _compared_numbers(reproduction):
-        printed, own_means = zip(
-            *((number.printed, number.mean) for number in compared_numbers), strict=True
-        )
-        series = [Series(table.name, own_means, places=printed)]
+        places = [number.printed for number in compared_numbers]
+        series = [Series(table.name, [number.mean for number in compared_numbers], places=places)]
         title = "Every number: published and ours"
         plots.append(Plot("scatter", title, series, "ours", "published", line="diagonal"))
     if reproduction.curves:
@@ -302,19 +300,11 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
         numbers = [reproduction.numbers[key] for key in keys]
         if not any(number.values for number in numbers):
             continue
-        series = [
-            series_of(
-                "ours",
-                [_spread(compared_number.mean, compared_number.sd) for compared_number in numbers],
-            )
-        ]
-        if any(number.printed is not None for number in numbers):
-            values = [
-                nan if compared_number.printed is None else compared_number.printed
-                for compared_number in numbers
-            ]
-            series.insert(0, Series("published", values))
-        has_sd = any(compared_number.sd is not None for compared_number in numbers)
+        series = [series_of("ours", [_spread(number.mean, number.sd) for number in numbers])]
+        printed = [nan if number.printed is None else number.printed for number in numbers]
+        if not all(map(isnan, printed)):
+            series.insert(0, Series("published", printed))
+        has_sd = any(number.sd is not None for number in numbers)
         axis = f"{column}{'; ours with one standard deviation over seeds' * has_sd}"
         plots.append(Plot("dots", column, series, axis, labels=[row for row, _ in keys]))
     return plots
@@ -426,21 +416,15 @@ def _compared_differences(compared: "TaskComparison", **_: object) -> Drawn:
 @figure("evaluate", "scores", "each model's score on each dataset or slice")
 def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
     """One plot a task, of its first metric and setting."""
-    records = frame.to_dicts()
-    titles = titles_of([*dict.fromkeys(record["model"] for record in records)])
-    tasks: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        task_records = tasks.setdefault(record["task"], [record])
-        kind = (record["metric"], record["setting"])
-        if record is not task_records[0] and kind == (
-            task_records[0]["metric"],
-            task_records[0]["setting"],
-        ):
-            task_records.append(record)
+    titles = titles_of(frame["model"].unique(maintain_order=True).to_list())
     plots, descriptions = [], []
-    for task, rows in tasks.items():
-        metric, setting = rows[0]["metric"], rows[0]["setting"]
-        record_by_key = {(record["model"], record["slice"]): record for record in rows}
+    for rows in frame.partition_by("task", maintain_order=True):
+        task, metric, setting = rows.select("task", "metric", "setting").row(0)
+        is_drawn = (pl.col("metric") == metric) & (pl.col("setting") == setting)
+        record_by_key = {
+            (record["model"], record["slice"]): record
+            for record in rows.filter(is_drawn).to_dicts()
+        }
         models, labels = ([*dict.fromkeys(names)] for names in zip(*record_by_key, strict=True))
         series = [
             series_of(
@@ -452,13 +436,16 @@ def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
         axis = f"{metric.capitalize()} ({setting})" if setting else metric
         plots.append(Plot("dots", f"Scores on {task}", series, axis, labels=labels))
         descriptions.append(f"{metric.capitalize()} on {task}")
-    counts = {record["slice"]: record["items"] for record in records if record["by"] != "average"}
-    marks = [mark for record in records for mark in (record["marks"] or "").split(", ")]
+    counts = dict(frame.filter(pl.col("by") != "average").select("slice", "items").iter_rows())
+    marks = ", ".join(frame["marks"].drop_nulls()).split(", ")
     pairs, sentences = (
-        [*dict.fromkeys(titles[record["model"]] for record in records if record[shared_key])]
-        for shared_key in ("shared_pairs", "shared_sentences")
+        [
+            titles[model]
+            for model in frame.filter(pl.col(key) > 0)["model"].unique(maintain_order=True)
+        ]
+        for key in ("shared_pairs", "shared_sentences")
     )
-    has_intervals = any(record["low"] is not None for record in records)
+    has_intervals = frame["low"].count() > 0
     return plots, join_sentences(
         f"Scores: {' and '.join(descriptions)}; {counted_items(counts)}.",
         *data_sentences(marks),

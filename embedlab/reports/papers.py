@@ -46,7 +46,6 @@ class Reproduction:
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
     has_failed: bool  # whether a training failed
     numbers: Mapping[CellKey, ComparedNumber] = field(default_factory=dict)  # none of a figure
-    row_order: RowOrder | None = None
     compared: tuple[TaskComparison, ...] = ()  # of a figure, one an answer
     scored: ComparisonInput | None = None
     # of a figure along epochs: the mean dev score after each, by row

@@ -32,27 +32,21 @@ def verdicts(
     geometry of vectors, have no better model.
     """
     first_model, *other_models = models
-    tasks: dict[str, list[ComparedSlice]] = {}  # the slices of the first measure of each task
-    measures: dict[str, set[str]] = {}  # of each task
+    tasks: dict[str, list[ComparedSlice]] = {}
     for compared_slice in share_slices(slices):
-        same_task = tasks.setdefault(compared_slice.task, [compared_slice])
-        if compared_slice is not same_task[0] and compared_slice.metric == same_task[0].metric:
-            same_task.append(compared_slice)
-        if not compared_slice.averaged_keys:
-            measures.setdefault(compared_slice.task, {same_task[0].metric}).add(
-                compared_slice.metric
-            )
+        tasks.setdefault(compared_slice.task, []).append(compared_slice)
     titles = titles_of([*models])
     sentences = []
     for task, task_slices in tasks.items():
-        measure = f" in {task_slices[0].metric}" if len(measures.get(task, ())) > 1 else ""
+        metric = task_slices[0].metric
+        other_metrics = {row.metric for row in task_slices if not row.averaged_keys} - {metric}
+        measure = f" in {metric}" if other_metrics else ""
         on_task = f" on {task}" if len(tasks) > 1 else ""
-        for other_model in other_models:
-            if any(
-                not isnan(task_slice.differences[other_model].delta) for task_slice in task_slices
-            ):
-                names = titles[other_model], titles[first_model]
-                sentences.append(_sentence(task_slices, other_model, names, by, measure, on_task))
+        measured_slices = [row for row in task_slices if row.metric == metric]
+        for model in other_models:
+            if any(not isnan(row.differences[model].delta) for row in measured_slices):
+                names = titles[model], titles[first_model]
+                sentences.append(_sentence(measured_slices, model, names, by, measure, on_task))
     hidden_count = len(sentences) - MOST
     hint = "1 more is" if hidden_count == 1 else f"{hidden_count} more are"
     return [*sentences[:MOST], *([f"{hint} in the table"] if hidden_count > 0 else [])]
@@ -74,39 +68,28 @@ def _sentence(
     on_task: str,
 ) -> str:
     """Return how a model does against the first one on the slices of one task; NAMES are theirs."""
-    known_slices = [
-        compared_slice
-        for compared_slice in slices
-        if not isnan(compared_slice.differences[model].delta)
-    ]
     single_slices = [
-        compared_slice for compared_slice in known_slices if not compared_slice.averaged_keys
+        row for row in slices if not row.averaged_keys and not isnan(row.differences[model].delta)
     ]
-    averages = [compared_slice for compared_slice in slices if compared_slice.averaged_keys]
+    averages = [row for row in slices if row.averaged_keys]
     overall = averages[-1] if averages else single_slices[0] if len(single_slices) == 1 else None
-    signs = [direction(compared_slice.differences[model]) for compared_slice in single_slices]
+    differences, count = [row.differences[model] for row in single_slices], len(single_slices)
+    signs = [direction(difference) for difference in differences]
     winner, loser = names
     is_turned = overall is not None and overall.differences[model].delta < 0
     if is_turned:
         winner, loser, signs = loser, winner, [-sign for sign in signs]
-    is_each_whole = by == DATASET and len(
-        {compared_slice.dataset for compared_slice in single_slices}
-    ) == len(single_slices)
+    is_each_whole = by == DATASET and len({row.dataset for row in single_slices}) == count
     unit = "datasets" if is_each_whole else "slices"
-    wins, losses = (f"{signs.count(sign)} of {len(single_slices)} {unit}" for sign in (1, -1))
+    wins, losses = (f"{signs.count(sign)} of {count} {unit}" for sign in (1, -1))
     losses_text = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
     if overall is None:
         counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + losses_text
-        if all(isnan(compared_slice.differences[model].p) for compared_slice in single_slices):
-            count_above = sum(
-                compared_slice.differences[model].delta > 0 for compared_slice in single_slices
-            )
-            counts = [
-                f"{winner} is above {loser} on {count_above} of {len(single_slices)} {unit} (not "
-                "tested)"
-            ]
+        if all(isnan(difference.p) for difference in differences):
+            count_above = sum(difference.delta > 0 for difference in differences)
+            counts = [f"{winner} is above {loser} on {count_above} of {count} {unit} (not tested)"]
         elif not counts:
-            counts = [f"{winner} and {loser} are not distinguished on any of {len(single_slices)}"]
+            counts = [f"{winner} and {loser} are not distinguished on any of {count}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
     difference, scale = overall.differences[model], scale_of(overall.task, overall.metric)
     place = f"{measure}{on_task}"
