@@ -135,22 +135,6 @@ class _Term:
         """Whether the term compares a number, which is cheaper than a search in texts."""
         return bool(self.match["operator"] or self.match["named"] or self.match["middle"])
 
-    @property
-    def compared_field(self) -> str | None:
-        """The field that a comparison or a range limits; None for other terms and for a negated
-        one.
-        """
-        field = (
-            self.match["middle"]
-            or self.match["named"]
-            or (self.match["operator"] and self.match["field"])
-        )
-        return (
-            field.strip('"')
-            if field and not self.match["negated"] and self.match["operator"] not in {"=", "!="}
-            else None
-        )
-
     def _range(self) -> pl.Expr:
         lower, start, middle, end, upper = self.match.group(
             "lower", "from", "middle", "to", "upper"
@@ -312,12 +296,9 @@ def compile_terms(
     """Return the conditions of the filter TEXT, of which all must hold, the numbers first: they are
     the cheapest.
     """
-    groups = _groups(
-        [_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)]
-    )
     alternatives = [
         [term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)]
-        for group in groups
+        for group in _groups(_terms(text, columns, names))
     ]
     if len(alternatives) == 1:
         return alternatives[0]
@@ -368,40 +349,18 @@ def _selections_in(text: str) -> list[str]:
     return [match["selection"] for match in _matches(text) if match["selection"]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenTerm:
-    """A term of a filter as it is written."""
-
-    text: str
-    field: str | None  # that it limits
-    is_or: bool
-
-
-def written_terms(text: str) -> list[WrittenTerm]:
-    """Return the terms of a filter as they are written, without "and"."""
-    terms = [_Term(match=match, line=text, columns=()) for match in _matches(text)]
-    words = [
-        (term, (term.match["word"] or "").lower() if not term.match["negated"] else "")
-        for term in terms
-    ]
-    return [
-        WrittenTerm(text=term.match[0].strip(), field=term.compared_field, is_or=word == "or")
-        for term, word in words
-        if word != "and"
-    ]
-
-
 def with_terms(text: str, terms: Sequence[str]) -> str:
     """Return the filter TEXT with more TERMS that must hold too: beside those of each group that
     "or" separates.
     """
-    groups: list[list[str]] = [[]]
-    for term in written_terms(text):
-        if term.is_or:
-            groups.append([])
-        else:
-            groups[-1].append(term.text)
+    groups = [[term.match[0].strip() for term in group] for group in _groups(_terms(text, ()))]
     return " or ".join(" ".join([*group, *terms]) for group in groups)
+
+
+def _terms(
+    text: str, columns: Collection[str], names: Collection[str] = NAME_FIELDS
+) -> list[_Term]:
+    return [_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)]
 
 
 def _groups(terms: list[_Term]) -> list[list[_Term]]:
