@@ -10,6 +10,7 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.table_file import TABLES
 from embedlab.models.folder_files import (
+    RESTORE_HINT,
     Config,
     TokenizerFile,
     read_model_file,
@@ -49,19 +50,33 @@ def most_positions(folder: Path) -> int | None:
     return positions
 
 
-def longest_input(folder: Path, tokenizer: Path, stated: int | None) -> int:
-    """The longest input in tokens that the model in FOLDER can be given, where a length may be
-    STATED: what tokenizer and positions allow, otherwise DEFAULT_MAX_TOKENS; never more than its
-    positions.
+def input_length(
+    folder: Path,
+    weights: Path,
+    tokenizer: Path,
+    *,
+    stated: int | None,
+    shortest: int,
+    typed: int | None = None,
+) -> int:
+    """Return the longest input in tokens of the model in FOLDER: as TYPED or STATED, but not more
+    than tokenizer and positions allow, which is DEFAULT_MAX_TOKENS where they state nothing; less
+    than the SHORTEST is a MissingError.
     """
-    positions = most_positions(folder)
+    positions = most_positions(weights)
     file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
     limits = [positions, file.model_max_length]
     bounds = [limit for limit in limits if limit is not None and limit < UNLIMITED]
     limit = int(min(bounds, default=DEFAULT_MAX_TOKENS))
     if stated is not None:  # it holds whatever the tokenizer states, as in sentence-transformers
         limit = max(limit, min(stated, positions or stated))
-    return limit
+    length = min(typed or stated or limit, limit)
+    if length < shortest:
+        raise MissingError(
+            f"{str(folder)!r} reads at most {length} tokens of a text, fewer than {shortest}",
+            hint=f"give {shortest} or more" if typed else RESTORE_HINT,
+        )
+    return length
 
 
 def read_config(folder: Path) -> Config:

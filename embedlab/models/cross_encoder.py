@@ -14,10 +14,9 @@ from typing import Literal, cast, get_args
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown_name_error
-from embedlab.models.config import brings_code, longest_input, read_config
+from embedlab.models.config import brings_code, input_length, read_config
 from embedlab.models.folder_files import (
     ADAPTER,
-    RESTORE_HINT,
     PromptsFile,
     named_files,
     read_model_file,
@@ -154,13 +153,9 @@ def read_pair_usage(
     ):
         if is_uncomputed:
             raise _uncomputed(folder, feature)
-    length = settings.max_seq_length
-    limit = longest_input(source, source, length)
-    tokens = min(length or limit, limit)
-    if tokens < SHORTEST_PAIR:
-        raise MissingError(
-            f"{str(folder)!r} reads at most {tokens} tokens: too few for a pair", hint=RESTORE_HINT
-        )
+    tokens = input_length(
+        folder, source, source, stated=settings.max_seq_length, shortest=SHORTEST_PAIR
+    )
     text = file.default_prompt
     if prompt is not None:
         text = typed_prompt(prompt, folder, kind=CROSS_ENCODER)

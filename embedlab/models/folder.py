@@ -20,7 +20,7 @@ from embedlab.models.adapters import (
 from embedlab.models.config import (
     DEFAULT_MAX_TOKENS,
     hidden_size,
-    longest_input,
+    input_length,
     native_notes,
     read_config,
     refuse_head,
@@ -244,14 +244,14 @@ def _reading(
             )
         return Reading(max_tokens=DEFAULT_MAX_TOKENS, prompt=prompt)
     settings = read_transformer_file(modules.source)
-    stated_length = statement.max_tokens or settings.max_seq_length
-    limit = longest_input(files.weights, files.tokenizer, stated_length)
-    tokens = min(wishes.max_tokens or stated_length or limit, limit)
-    if tokens < SHORTEST:
-        raise MissingError(
-            f"{str(folder)!r} reads at most {tokens} tokens of a text: too few for a word",
-            hint=f"give {SHORTEST} or more" if wishes.max_tokens else RESTORE_HINT,
-        )
+    tokens = input_length(
+        folder,
+        files.weights,
+        files.tokenizer,
+        stated=statement.max_tokens or settings.max_seq_length,
+        typed=wishes.max_tokens,
+        shortest=SHORTEST,
+    )
     case = "lower" if settings.do_lower_case else "kept"
     return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed_choices})
 
