@@ -15,7 +15,7 @@ from embedlab.core.session import Session
 if TYPE_CHECKING:
     from embedlab.encoders.score_place import ScorePlace
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.scoring.stored_intervals import StoredIntervals
+    from embedlab.scoring.stored_intervals import Intervals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def export(options: ExportOptions, session: Session) -> None:
 
 def _evaluations(
     score_place: ScorePlace, session: Session
-) -> list[tuple[Evaluation, StoredIntervals]]:
+) -> list[tuple[Evaluation, Intervals | None]]:
     """Return the stored evaluations of exactly this model with the intervals of their scores;
     damaged files are left out.
     """

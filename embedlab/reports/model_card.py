@@ -9,7 +9,7 @@ from embedlab.reports.frames import Row
 from embedlab.reports.notes import is_mixed, measures_in, unit_text, with_marks
 from embedlab.reports.tables import Table, columns_of, number
 from embedlab.runs.evaluations import Evaluation
-from embedlab.scoring.stored_intervals import StoredIntervals
+from embedlab.scoring.stored_intervals import Intervals
 
 SHOWN = ("dataset", "average")
 _OTHERS = {"pearson", "mean", "wmean"}  # of pairs the card has Spearman over all pairs of a dataset
@@ -30,7 +30,7 @@ print(model.similarity(vectors, vectors))
 """
 
 
-def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) -> str:
+def scores_section(evaluations: Sequence[tuple[Evaluation, Intervals | None]]) -> str:
     """Return a table of the stored scores of each task, with their intervals, marks and precisions;
     empty without any.
     """
@@ -38,7 +38,7 @@ def scores_section(evaluations: Sequence[tuple[Evaluation, StoredIntervals]]) ->
     return f"\n## Scores\n{sections}" if sections else ""
 
 
-def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
+def _task(evaluation: Evaluation, intervals: Intervals | None) -> str:
     scores = [
         score
         for score in evaluation.scores
@@ -49,7 +49,7 @@ def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
         return ""
     rows: list[Row] = []
     for score in scores:
-        low, high = intervals.of(score) or (nan, nan)
+        low, high = (intervals or {}).get(score, (nan, nan))
         value, low, high = (score.scale * score_value for score_value in (score.value, low, high))
         setting = [score.setting, "dev" if score.split == "dev" else ""]
         rows.append(
@@ -66,8 +66,8 @@ def _task(evaluation: Evaluation, intervals: StoredIntervals) -> str:
         "no other seeds"
     )
     columns = columns_of("dataset", "measure", "setting", "score = score [95% interval]", "items")
-    reasons = [f"without an interval: {reason}" for reason in intervals.reasons]
-    notes = [*evaluation.notes, *([meaning] if intervals.intervals else []), *reasons]
+    lack = "without an interval: what it predicted of each item is not stored"
+    notes = [*evaluation.notes, *([meaning] if intervals else []), *([lack] * (intervals is None))]
     table = Table("", columns, rows, notes, has_all_notes=True)
     scales = {score.metric: score.scale for score in scores}
     unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_text(scales)

@@ -1,11 +1,10 @@
-"""Intervals of one model's stored scores, from the similarities and outcomes that are stored with
-them: no sentence is encoded.
+"""Intervals of one model's stored scores, from the outcomes that are stored with them: nothing is
+encoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from embedlab.runs.signature import data_part
 from embedlab.scoring.selection import stored_selection
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice
     from embedlab.core.settings import Settings
     from embedlab.encoders.score_place import ScorePlace
     from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -25,39 +23,21 @@ if TYPE_CHECKING:
 _MODEL = "model"
 _HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 
-Key = tuple[str, str, str | None]  # the slice, metric and split of a score
-Intervals = Mapping[Key, tuple[float, float]]  # in the units of stored scores
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoredIntervals:
-    """Intervals of scores, and why others have none."""
-
-    intervals: Intervals = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
-
-    def of(self, score: StoredScore) -> tuple[float, float] | None:
-        """Return the interval of a score of a dataset or an average; None where there is none."""
-        return self.intervals.get(_key(score)) if _has_interval(score) else None
-
-
-def _has_interval(score: StoredScore) -> bool:
-    return score.by in {"dataset", "average"} and score.setting not in {"mean", "wmean"}
-
-
-def _key(score: StoredScore) -> Key:
-    return score.slice, score.metric, score.split
+Intervals = Mapping["StoredScore", tuple[float, float]]
+"""The 95% intervals of those scores that have one, in their units."""
 
 
 def stored_intervals(
     evaluation: Evaluation, score_place: ScorePlace, settings: Settings
-) -> StoredIntervals:
-    """Return the 95% intervals of the scores of EVALUATION; SCORE PLACE is where its model
-    has them.
+) -> Intervals | None:
+    """Return the intervals of the scores of EVALUATION, whose model has them in SCORE PLACE; None
+    where what it predicted of each item is not stored.
+
+    A score that another number would be computed for now has other rows behind it, and no interval.
     """
     selected = stored_selection(evaluation.task)
     if selected is None:
-        return StoredIntervals()
+        return {}
     evaluation_data = {*map(data_part, evaluation.data)}
     stored = [
         outcomes
@@ -77,34 +57,19 @@ def stored_intervals(
         mixed_metrics={evaluation.task: selected.definition.mixed_metric},
     )
     if outcomes is None:
-        return StoredIntervals(reasons=("what it predicted of each item is not stored",))
+        return None
     slices = compare_outcomes(outcomes, [ModelColumns(name=_MODEL, members=(_MODEL,))]).slices
-    return StoredIntervals(intervals=dict(_matching_intervals(evaluation, slices)))
-
-
-def _matching_intervals(
-    evaluation: Evaluation, slices: Sequence[ComparedSlice]
-) -> Iterator[tuple[Key, tuple[float, float]]]:
-    """Yield the intervals of slices whose score is the stored one: another has other rows behind
-    it.
-    """
-    stored = {
+    computed = {(row.slice_key, row.metric): row.scores[_MODEL] for row in slices}
+    # of a test score and the dev score that chose a setting, the first has the items
+    stored_scores = {
         (score.slice, score.metric): score
-        for score in sorted(evaluation.scores, key=_is_test)
-        if _has_interval(score)
+        for score in sorted(evaluation.scores, key=lambda score: score.split != "dev")
+        if score.by in {"dataset", "average"} and score.setting not in {"mean", "wmean"}
     }
-    for compared in slices:
-        stored_score, score = (
-            stored.get((compared.slice_key, compared.metric)),
-            compared.scores[_MODEL],
-        )
-        if (
-            stored_score is not None
-            and abs(stored_score.value - score.value) < _HALF_OF_LAST_DIGIT / stored_score.scale
-            and not isnan(score.low)
-        ):
-            yield _key(stored_score), (score.low, score.high)
-
-
-def _is_test(score: StoredScore) -> bool:
-    return score.split != "dev"
+    return {
+        score: (computed[key].low, computed[key].high)
+        for key, score in stored_scores.items()
+        if key in computed
+        and abs(score.value - computed[key].value) < _HALF_OF_LAST_DIGIT / score.scale
+        and not isnan(computed[key].low)
+    }

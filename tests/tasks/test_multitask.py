@@ -192,8 +192,9 @@ def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path)
     evaluation = Evaluation.load(place.evaluations / "multitask.json")
     assert "generated" in evaluation.marks
     intervals = stored_intervals(evaluation, place, settings)
+    assert intervals is not None
     for score in evaluation.scores:  # of the model card
-        low, high = intervals.of(score) or (np.nan, np.nan)
+        low, high = intervals[score]
         assert low < score.value < high
 
 

@@ -106,10 +106,10 @@ def score_intervals(run: RunFolder, settings: Settings) -> dict[str, tuple[float
         with suppress(EmbedlabError, OSError):
             evaluation = Evaluation.load(path)
             (member,) = resolve(run.id, settings.runs).members
-            stored = stored_intervals(evaluation, ScorePlace.of(member, settings), settings)
+            stored = stored_intervals(evaluation, ScorePlace.of(member, settings), settings) or {}
             for score in main_scores(evaluation):
-                if (interval := stored.of(score)) is not None:
-                    low, high = interval
+                if score in stored:
+                    low, high = stored[score]
                     intervals[score.slice] = score.scale * low, score.scale * high
     return intervals
 
