@@ -430,7 +430,7 @@ def _reader_of_tokens(world: World) -> Read:
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(folder, place / "tokens")
         rows = stored_tokens(encoder, sentences, place)
-        return rows.flat.tobytes(), rows.offsets.tobytes(), rows.is_truncated.astype(bool).tolist()
+        return rows.flat.tobytes(), rows.offsets.tobytes(), rows.truncated.astype(bool).tolist()
 
     return read
 
