@@ -50,11 +50,6 @@ class SharedSentences:
             first=numbers[: len(first)], second=numbers[len(first) :], ids=distinct, group=groups
         )
 
-    @classmethod
-    def none(cls, rows: int) -> SharedSentences:
-        """Build for rows that share no sentence."""
-        return cls.of(np.arange(rows), np.arange(rows))
-
     @property
     def rows(self) -> int:
         """The number of rows."""

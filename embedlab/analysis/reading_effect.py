@@ -28,7 +28,6 @@ class ReadingEffect:
 
     read_items: int  # items that were read, and have others of their source beside them
     unread_items: int
-    left_out: int  # items of sources where (nearly) all or none were read
     effect: float  # points of Spearman an item that was read; nan where nothing can be compared
     low: float
     high: float
@@ -62,12 +61,9 @@ def reading_effect(
     is_mixed: Flags = np.all(counts >= FEWEST_OF_SOURCE, axis=0)
     is_kept = is_mixed[sources]
     read_rows, unread_rows = is_kept & is_read, is_kept & ~is_read
-    left_out = int((~is_kept).sum())
     if not is_kept.any():
         nan = float("nan")
-        return ReadingEffect(
-            read_items=0, unread_items=0, left_out=left_out, effect=nan, low=nan, high=nan, p=nan
-        )
+        return ReadingEffect(read_items=0, unread_items=0, effect=nan, low=nan, high=nan, p=nan)
     errors = [
         np.mean(
             [rank_errors_among(gold, scores, ~is_read) for scores in np.atleast_2d(members)], axis=0
@@ -104,7 +100,6 @@ def reading_effect(
     return ReadingEffect(
         read_items=int(read_rows.sum()),
         unread_items=int(unread_rows.sum()),
-        left_out=left_out,
         effect=effect,
         low=low,
         high=high,

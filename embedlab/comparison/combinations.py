@@ -72,11 +72,6 @@ class Tested:
     smallest: float  # contrast that would be found in four of five cases if it were the only one
     reach: Reach
 
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """The rows of the frame with both values that it was tested on."""
-        return self.measured.kind.rows
-
     @cached_property
     def kind_difference(self) -> KindDifference:
         """The scores there, the difference, and by how much that is unlike the difference

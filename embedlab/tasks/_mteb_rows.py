@@ -296,7 +296,7 @@ def open_task(name: str, source: Source) -> OpenedTask:
         raise UsageError(f"{name}: {error}", hint="name subsets that the task has") from error
     _refuse_unsupported(name, task)
     state = _load(name, task, source)
-    return OpenedTask(name=name, task=task, parts=_parts(name, task, state))
+    return OpenedTask(name=name, task=task, parts=_parts(task, state))
 
 
 def _refuse_unsupported(name: str, task: Any) -> None:
@@ -429,7 +429,7 @@ def _local_splits(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
     return DatasetDict(rows), {file.name: file_hash(file) for file in files}
 
 
-def _parts(name: str, task: Any, origin: DatasetState) -> dict[tuple[str, str], Part]:
+def _parts(task: Any, origin: DatasetState) -> dict[tuple[str, str], Part]:
     """Return the rows of each subset and split that mteb evaluates."""
     has_several_splits = len(task.eval_splits) > 1
     parts = {}

@@ -66,7 +66,7 @@ def similarities(
     # A model that is fitted on the sentences of a dataset is another one for each.
     groups = [[part] for part in parts] if spec.is_fitted else [parts]
     similar = [column for group in groups for column in _score_pairs(scorer, group, report)]
-    notes = [] if not _computes(spec) else list(_refusal_notes(spec, parts, similar))
+    notes = [] if not _computes(spec) else list(_refusal_notes(parts, similar))
     return similar, scorer, notes
 
 
@@ -91,9 +91,7 @@ def _score_pairs(
     return [similar[start:end] for start, end in pairwise(bounds)]
 
 
-def _refusal_notes(
-    spec: ModelSpec, parts: Sequence[Part], similar: Sequence[pl.Series]
-) -> Iterator[str]:
+def _refusal_notes(parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[str]:
     """Yield how many pairs of each part have no similarity, for a model that computes vectors."""
     for part, column in zip(parts, similar, strict=True):
         if 0 < column.null_count() < len(column):

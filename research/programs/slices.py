@@ -252,7 +252,7 @@ class Seeds:
         own = _predicting(self.outcomes, self.outcomes.predictions.with_columns(damaged))
         models = [model("A", self.names), model("B", [column.name for column in damaged])]
         found, values = search_combinations(own, self.topics, models, None, rng), harmed.to_numpy()
-        return any(values[one.rows].mean() >= 0.5 for one in found.confirmed)
+        return any(values[one.measured.kind.rows].mean() >= 0.5 for one in found.confirmed)
 
 
 def all_series(seeds: Seeds, tries: int, planted: int) -> Iterator[Series]:
