@@ -25,9 +25,7 @@ _ASCII_WORD = r"[0-9a-z_]+"  # what is left of \w in a lower-case text of ASCII 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WordSets:
-    """Lower-case words, as `distinct_words` finds them, of sentences in order; numbered from 0 as
-    they first appear.
-    """
+    r"""The lower-cased runs of `\w` of sentences in order; numbered from 0 as they first appear."""
 
     numbers: NDArray[
         np.int32

@@ -17,7 +17,6 @@ APART = b"\xff"  # between texts: no UTF-8 text contains it
 # Earlier versions gave what follows a separator in a text another type, and counted a padding token
 # in it as a position.
 _MISREAD = ("[SEP]", "</s>", "<sep>", "[PAD]", "<pad>")
-MISREAD_SIGNS = ("\x1f", "[", "<")  # a text without them was read as it is
 
 
 def text_bytes(text: str) -> bytes:
@@ -50,11 +49,6 @@ class ShownWord:
     def span(self) -> tuple[int, int]:
         """The start and end of the word in the sentence."""
         return self.start, self.end
-
-
-def distinct_words(sentence: str) -> frozenset[str]:
-    r"""Return the distinct words of a sentence: lower-cased runs of `\w`."""
-    return frozenset(_WORD.findall(sentence.lower()))
 
 
 def normalise(sentence: str) -> str:
