@@ -155,22 +155,18 @@ class OptimSection:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RawOptions:
-    """Options as a file states them, of an objective whose plug-in this process does not load."""
-
-    values: str  # as JSON, so that recipes stay comparable
-
-    def plain(self) -> TomlTable:
-        """Return them as a table."""
-        return dict(json.loads(self.values))
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class ObjectiveSection:
     """An objective's name and its own checked options."""
 
     name: str
-    options: Any  # the Options of the objective, or RawOptions
+    # the Options of the objective; as a file states them where this process does not load its
+    # plug-in
+    options: Any
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether its options are checked, and its needs known."""
+        return not isinstance(self.options, dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -415,7 +411,7 @@ def recipe_to_table(recipe: Recipe) -> TomlTable:
         "stage": [
             {
                 "data": unbuild(stage.data),
-                "objective": {"name": stage.objective.name, **objective_values(stage.objective)},
+                "objective": {"name": stage.objective.name, **unbuild(stage.objective.options)},
                 "optim": unbuild(stage.optim),
             }
             for stage in recipe.stages
@@ -424,12 +420,6 @@ def recipe_to_table(recipe: Recipe) -> TomlTable:
         "evaluate": unbuild(recipe.evaluate),
     }
     return {key: value for key, value in values.items() if value is not None}
-
-
-def objective_values(objective: ObjectiveSection) -> TomlTable:
-    """Return the options of OBJECTIVE as a table."""
-    options = objective.options
-    return options.plain() if isinstance(options, RawOptions) else dict(unbuild(options))
 
 
 def decisive_settings(evaluate: TomlTable) -> TomlTable:
@@ -509,7 +499,7 @@ def _stage(stage: _StageTable, where: str, prefix: str, *, is_stored: bool) -> S
             f"{where}: '{prefix}.objective.name' is {problem}",
             hint=f"one of {', '.join(objective_names())}",
         )
-    checked: Any = RawOptions(values=json.dumps(options))  # as written, where no plug-in may load
+    checked: Any = options
     if can_load_objective(name, is_stored=is_stored):
         if is_stored:
             options = {**unwritten_options(name), **options}
@@ -547,15 +537,12 @@ def keys_of(recipe: Recipe) -> frozenset[str]:
         keys |= {*_keys("mix", MixSection)}
     for index, stage in enumerate(recipe.stages):
         options = stage.objective.options  # where its plug-in is not loaded, those that are written
-        is_raw = isinstance(options, RawOptions)
+        option_keys = known_keys(type(options)) if stage.objective.is_loaded else options
         stage_keys = [
             *_keys("data", DataSection),
             *_keys("optim", OptimSection),
             "objective.name",
-            *(
-                f"objective.{key}"
-                for key in (options.plain() if is_raw else known_keys(type(options)))
-            ),
+            *(f"objective.{key}" for key in option_keys),
         ]
         keys |= {f"stage.{index}.{key}" for key in stage_keys}
         if len(recipe.stages) == 1:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.names import objective_options
-from embedlab.core.recipe import ObjectiveSection, RawOptions, Recipe, Stage
+from embedlab.core.recipe import ObjectiveSection, Recipe, Stage
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind
 from embedlab.data.file_name import is_pair_file
 from embedlab.data.own_files import RowShape
@@ -98,7 +98,7 @@ def check_columns(recipe: Recipe) -> None:
     A user's own file is checked when it is opened.
     """
     for index, stage in enumerate(recipe.stages):
-        if isinstance(stage.objective.options, RawOptions):  # whoever loads its plug-in checks it
+        if not stage.objective.is_loaded:  # whoever loads its plug-in checks it
             continue
         needs = objective_needs(stage.objective)
         _refuse_inert(needs, f"stage.{index}.objective", stage.objective.name)

@@ -18,7 +18,7 @@ import polars as pl
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.recipe import RawOptions, Recipe
+from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import NLI_LABELS, Part
@@ -179,7 +179,7 @@ def _headed_stage(recipe: Recipe, title: str) -> int:
     labels of a pair.
     """
     for index, stage in reversed(list(enumerate(recipe.stages))):
-        if isinstance(stage.objective.options, RawOptions):
+        if not stage.objective.is_loaded:
             continue
         needs = objective_needs(stage.objective)
         if needs.predicts is not None and needs.classes.get(needs.predicts) == NLI_LABELS:

@@ -11,7 +11,7 @@ import polars as pl
 
 from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError
 from embedlab.core.names import objective_options
-from embedlab.core.recipe import JOINT_COMBINES, MixSection, RawOptions, Recipe, Stage
+from embedlab.core.recipe import JOINT_COMBINES, MixSection, Recipe, Stage
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.overlaps import KnownText
@@ -242,9 +242,8 @@ def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:
         ),
     )
     for index, stage in enumerate(own_rows.stages):
-        if stage.data.files and not isinstance(
-            stage.objective.options, RawOptions
-        ):  # whoever loads its plug-in checks it
+        # whoever loads its plug-in checks it
+        if stage.data.files and stage.objective.is_loaded:
             if not recipe.stages[index].data.datasets:
                 open_stage(own_rows, source, seed, index)
                 continue
