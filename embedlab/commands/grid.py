@@ -133,7 +133,7 @@ def run(options: GridOptions, session: Terminal) -> Report | None:
         run_one_cell(planned, options.cell, session)
         return None
     result = run_grid(planned, session)
-    code = ExitCode.FAILED if result.has_failed else ExitCode.OK
+    code = ExitCode.FAILED if result.failed else ExitCode.OK
     return Report.of(summary_table(result.plan, result.entries), exit_code=code)
 
 
@@ -143,13 +143,11 @@ def grid(options: GridOptions, session: Session) -> Report:
 
     `grid_table` has the scores. A cell that fails stops no other: `.has_failed`.
     """
-    from embedlab.commands.grid_run import look_at_grid, planned_grid, run_grid
+    from embedlab.commands.grid_run import planned_grid, run_grid
     from embedlab.reports.grids import status_table
 
-    planned = planned_grid(options, session.settings)
-    result = run_grid(planned, session)
-    table = status_table(look_at_grid(planned.plan.name, session.settings))
-    return Report.of(table, behind={"has_failed": result.has_failed})
+    result = run_grid(planned_grid(options, session.settings), session)
+    return Report.of(status_table(result), behind={"has_failed": bool(result.failed)})
 
 
 def cells_report(

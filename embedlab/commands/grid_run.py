@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -35,24 +34,11 @@ from embedlab.experiments.executors.executor import Executor, LocalTasks, run_ce
 from embedlab.experiments.executors.ray import ray_tasks
 from embedlab.experiments.executors.slurm import SlurmTasks, is_slurm
 from embedlab.experiments.grid_file import grid_names
-from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.plan import Cell, GridFolder
 from embedlab.experiments.progress import GridFollower, GridProgress
 from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
 from embedlab.runs.events import Curve
-
-
-@dataclass(frozen=True, kw_only=True)
-class GridResult:
-    """How the cells of a grid ended."""
-
-    plan: GridPlan
-    entries: tuple[CellEntry, ...]
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether a cell failed."""
-        return any(entry.state == "failed" for entry in self.entries)
 
 
 def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
@@ -64,7 +50,7 @@ def planned_grid(options: GridOptions, settings: Settings) -> PlannedGrid:
     return plan_grid(options, settings)
 
 
-def run_grid(planned: PlannedGrid, session: Session) -> GridResult:
+def run_grid(planned: PlannedGrid, session: Session) -> GridProgress:
     """Run the cells that are not done, and return all as they ended; a board shows them
     meanwhile.
     """
@@ -83,7 +69,7 @@ def run_grid(planned: PlannedGrid, session: Session) -> GridResult:
                     show=lambda: show(follower.look()),
                     is_stopping=lambda: stop.signal is not None,
                 )
-        return GridResult(plan=planned.plan, entries=follower.look().entries)
+        return follower.look()
 
 
 def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> None:
