@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import EDIT_RULES, ExplainView
 from embedlab.commands.command import command
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from embedlab.analysis.word_effects import EditedSentence, MemberNumbers, TokenView
     from embedlab.data.dataset import Part
     from embedlab.data.words import ShownWord
-    from embedlab.encoders.encoder import Encoder, PairScorer
+    from embedlab.encoders.encoder import PairScorer
     from embedlab.models.catalog import Model, ModelSpec
 
 
@@ -182,39 +182,28 @@ def member_numbers(
     reference: NDArray[np.float32],
     progress: ProgressCallback | None = None,
 ) -> MemberNumbers:
-    """Return what SCORER gives the VARIANTS: what has vectors encodes each of the n + m + 2
-    sentences, and each edit, once.
+    """Return what SCORER gives each variant of the first sentence with each of the second, and each
+    pair with an edited one; what has vectors encodes a sentence once.
     """
     import numpy as np
 
     from embedlab.analysis.word_effects import MemberNumbers
-    from embedlab.encoders.encoder import pair_similarities, similarity_rows
 
-    edited_firsts, edited_seconds = ([pair[side] for pair in variants.edited] for side in (0, 1))
-    if hasattr(scorer, "encode"):
-        encoder = cast("Encoder", scorer)
-        row_of_text = {text: row for row, text in enumerate(variants.sentences)}
-        vectors = encoder.encode([*row_of_text], progress)
-        first, second, edited_first, edited_second = (
-            vectors[[row_of_text[text] for text in texts]]
-            for texts in (variants.first, variants.second, edited_firsts, edited_seconds)
-        )
-        table = similarity_rows(first, second, encoder.similarity)
-        edited = pair_similarities(edited_first, edited_second, encoder.similarity)
-    else:
-        count = len(variants.first) * len(variants.second)
-        left_sentences = [first for first in variants.first for _ in variants.second]
-        right_sentences = [*variants.second] * len(variants.first)
-        scores = scorer.score(
-            [*left_sentences, *edited_firsts], [*right_sentences, *edited_seconds], progress
-        )
-        table, edited = scores[:count].reshape(len(variants.first), -1), scores[count:]
-    if np.isnan(table).any() or np.isnan(edited).any():
+    count = len(variants.first) * len(variants.second)
+    firsts = [first for first in variants.first for _ in variants.second]
+    seconds = [*variants.second] * len(variants.first)
+    scores = scorer.score(
+        [*firsts, *(first for first, _ in variants.edited)],
+        [*seconds, *(second for _, second in variants.edited)],
+        progress,
+    )
+    if np.isnan(scores).any():
         raise UsageError(
             f"{scorer.name!r} gives no score of some variants of the sentences",
             hint="name a model that scores all pairs",
         )
-    return MemberNumbers.of(table, edited, reference)
+    table = scores[:count].reshape(len(variants.first), -1)
+    return MemberNumbers.of(table, scores[count:], reference)
 
 
 def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> Report:
