@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +23,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, columns_of
 
 if TYPE_CHECKING:
-    from embedlab.encoders.encoder import Encoder, Vectors
+    from embedlab.encoders.encoder import Encoder
     from embedlab.encoders.same import Change, ChosenText, ServedDifference, VariedReference
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.results import StoredResult
@@ -121,6 +122,7 @@ def same(options: SameOptions, session: Session) -> Report:
         $ embedlab same mine.json theirs.json
 
     """
+    from embedlab.encoders.encoder import RefusedTextsError, encode_accepted
     from embedlab.encoders.same import Search, VariedReference
     from embedlab.evaluation import needs_network, only_member, resolve_model
 
@@ -140,7 +142,12 @@ def same(options: SameOptions, session: Session) -> Report:
     encoder = _encoder(served_spec, session)
     texts = _file_texts(served_spec) if served_spec.kind == "vectors" else _texts(reference)
     with session.progress("encoding") as tick:
-        texts, served_vectors, refused_count = _encode_served(encoder, texts)
+        try:
+            all_vectors, is_accepted = encode_accepted(encoder, [text.text for text in texts], None)
+        except RefusedTextsError:  # all of them
+            return _unknown_report(options, 0, len(texts))
+        texts = list(compress(texts, is_accepted))
+        served_vectors, refused_count = all_vectors[is_accepted], int((~is_accepted).sum())
         tick(1, 2)
         if len(texts) < FEWEST:
             return _unknown_report(options, len(texts), refused_count)
@@ -214,27 +221,6 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
         )
         for text in sampled_texts
     ]
-
-
-def _encode_served(
-    encoder: Encoder, texts: Sequence[ChosenText]
-) -> tuple[list[ChosenText], Vectors, int]:
-    """The texts that are encoded, their vectors, and how many texts are refused."""
-    from embedlab.encoders.encoder import RefusedTextsError
-
-    try:
-        return [*texts], encoder.encode([chosen_text.text for chosen_text in texts]), 0
-    except RefusedTextsError as error:
-        refused_texts = {text for text, _ in error.refused}
-        accepted_texts = [
-            chosen_text for chosen_text in texts if chosen_text.text not in refused_texts
-        ]
-        vectors = (
-            encoder.encode([chosen_text.text for chosen_text in accepted_texts])
-            if accepted_texts
-            else error.vectors
-        )
-        return accepted_texts, vectors, len(texts) - len(accepted_texts)
 
 
 def _other_encoders(
