@@ -5,13 +5,11 @@ import os
 import shlex
 import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -20,7 +18,7 @@ from embedlab.cli.help_pages import EXIT_CODES, WHAT, front_page
 from embedlab.commands.terminal import open_door, report, to_stderr
 from embedlab.core.crash_reports import run_guarded
 from embedlab.core.errors import EmbedlabError, ExitCode, Interrupted, MissingError, UsageError
-from embedlab.core.interrupts import handle_stops, interrupts
+from embedlab.core.interrupts import handle_stops
 from embedlab.core.schema import reason_of
 from embedlab.core.settings import ERRORS_TO
 from embedlab.core.version import __version__
@@ -103,9 +101,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     received: list[int] = []
+
+    def stop(number: int, interrupt: Callable[[], NoReturn]) -> None:
+        # It interrupts as Ctrl-C does, because libraries discard any `Exception` that is raised
+        # while they probe what is installed; a second one interrupts also what the first one makes
+        # the command do.
+        received.append(number)
+        interrupt()
+
     typed_arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with _stop_signals(received):
+        with handle_stops(stop):
             for argument in typed_arguments:
                 _refuse_unreadable(argument)
             if not typed_arguments or list(typed_arguments) in (["--help"], ["-h"]):
@@ -148,28 +154,6 @@ def _refuse_unreadable(argument: str) -> None:
     except UnicodeDecodeError:
         hint = "type it in UTF-8; a file with such a name must be renamed first"
     raise UsageError(f"the argument {content!r} cannot be read as text", hint=hint)
-
-
-@contextmanager
-def _stop_signals(received: list[int]) -> Iterator[None]:
-    """Make signals that request an end end any command with 130 and a word, as training does; what
-    nohup ignores stays ignored.
-
-    RECEIVED gets the numbers of those that arrive; a second one interrupts also what the first one
-    makes the command do. They interrupt as Ctrl-C does, because libraries discard any `Exception`
-    that is raised while they probe what is installed.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    with interrupts() as interrupt:
-
-        def stop(number: int, _frame: FrameType | None) -> None:
-            received.append(number)
-            interrupt()
-
-        with handle_stops(stop):
-            yield
 
 
 def _interruption(received: Sequence[int]) -> Interrupted:

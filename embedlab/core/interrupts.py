@@ -24,20 +24,6 @@ STOPS = (
 )
 
 
-@contextmanager
-def handle_stops(receive: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let RECEIVE handle the signals that request an end until the block ends; one that is
-    deliberately ignored, as SIGHUP under nohup, stays ignored.
-    """
-    caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
-    previous_handlers = {number: signal.signal(number, receive) for number in caught}
-    try:
-        yield
-    finally:
-        for number, handler in previous_handlers.items():
-            signal.signal(number, handler)
-
-
 AGAIN_S = 0.2  # between two attempts
 AT_ONCE_S = 0.001  # the interpreter itself says that one was discarded
 
@@ -82,6 +68,31 @@ def _is_on_its_way(handled: BaseException | None) -> bool:
     return handled is not None
 
 
+@contextmanager
+def handle_stops(receive: Callable[[int, Callable[[], NoReturn]], None]) -> Iterator[None]:
+    """Let RECEIVE handle the signals that request an end until the block ends, with a function that
+    interrupts the block.
+
+    One that is deliberately ignored, as SIGHUP under nohup, stays ignored; outside the main thread
+    none is caught.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with interrupts() as interrupt:
+
+        def stop(number: int, _frame: FrameType | None) -> None:
+            receive(number, interrupt)
+
+        caught = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
+        previous_handlers = {number: signal.signal(number, stop) for number in caught}
+        try:
+            yield
+        finally:
+            for number, handler in previous_handlers.items():
+                signal.signal(number, handler)
+
+
 class StopRequest:
     """Whether a signal requested the process to stop."""
 
@@ -99,17 +110,7 @@ class StopRequest:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """Catch the signals that request an end within the block; outside the main thread none is
-    caught.
-    """
+    """Catch the signals that request an end within the block."""
     request = StopRequest()
-    if threading.current_thread() is not threading.main_thread():
+    with handle_stops(request.receive):
         yield request
-        return
-    with interrupts() as interrupt:
-
-        def receive(number: int, _frame: FrameType | None) -> None:
-            request.receive(number, interrupt)
-
-        with handle_stops(receive):
-            yield request
