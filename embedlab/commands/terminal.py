@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
@@ -275,23 +275,25 @@ def open_door() -> None:
 
 def _to_stdout(text: str) -> None:
     """Write lines to stdout; end the program quietly when its reader (`| head`) has gone."""
-    try:
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The interpreter flushes stdout once more when it ends: redirect it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(ExitCode.OK) from None
+    if not _has_reader(sys.stdout, text):
+        raise SystemExit(ExitCode.OK)
 
 
 def to_stderr(text: str) -> None:
     """Write lines to stderr; a closed stderr is not an error."""
-    visible_text = printable.visible(text)
+    _has_reader(sys.stderr, printable.visible(text))
+
+
+def _has_reader(stream: TextIO, text: str) -> bool:
+    """Write lines to STREAM; return whether its reader is still there."""
     try:
-        sys.stderr.write(visible_text if visible_text.endswith("\n") else f"{visible_text}\n")
-        sys.stderr.flush()
+        stream.write(text if text.endswith("\n") else f"{text}\n")
+        stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        # The interpreter flushes the stream once more when it ends: redirect it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return False
+    return True
 
 
 def report(error: EmbedlabError) -> None:
