@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -28,22 +28,26 @@ IN_STAGE = ("data", "objective", "optim")  # sections of a stage
 
 
 @table
-class DeclaredDeviation:
-    """What `[deviations]` of a recipe says of a key: a difference from the paper, or what the paper
-    leaves open.
-    """
+class Declaration:
+    """What `[deviations]` of a recipe says of one key."""
 
     paper: str  # what the paper says, or that it says nothing
     source: str  # where this can be read
     here: str | None = None  # what is done here; absent: the value of the key
-    keys: tuple[str, ...] = ()  # in full: "stage.0.optim.clip"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredDeviation(Declaration):
+    """One declared difference from the paper, or what the paper leaves open."""
+
+    keys: tuple[str, ...]  # in full: "stage.0.optim.clip"
 
 
 @table
 class Choices:
     """What a recipe's file declares of its keys, and sets that `--set` chooses."""
 
-    deviations: dict[str, DeclaredDeviation] = field(default_factory=dict)
+    deviations: dict[str, Declaration] = field(default_factory=dict)
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -57,8 +61,10 @@ def declared_deviations(values: Mapping[str, Any], *, where: str) -> tuple[Decla
     """
     count = stage_count(values)
     return tuple(
-        replace(deviation, keys=full_keys(key, count, f"{where}: 'deviations.{key}'"))
-        for key, deviation in _choices(values, "deviations", where).deviations.items()
+        DeclaredDeviation(
+            keys=full_keys(key, count, f"{where}: 'deviations.{key}'"), **vars(declaration)
+        )
+        for key, declaration in _choices(values, "deviations", where).deviations.items()
     )
 
 
