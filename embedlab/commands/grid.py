@@ -312,7 +312,8 @@ def grid_scores(
 def _with_usual_axes(options: ScoresOptions, plan: GridPlan) -> ScoresOptions:
     """Return OPTIONS with the second of two axes as columns, where the user chose nothing."""
     varied_axes = [axis for axis in plan.axes if len(plan.axes[axis]) > 1]
-    if options.rows or options.columns or options.score or options.where or len(varied_axes) != 2:
+    chosen = (options.rows, options.columns, options.score, options.where)
+    if any(chosen) or options.by != ScoresOptions.by or len(varied_axes) != 2:
         return options
     return replace(options, rows=(varied_axes[0],), columns=varied_axes[1])
 

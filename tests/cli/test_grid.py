@@ -16,6 +16,7 @@ from embedlab.experiments.cells import CellLock, hold_plan, prepare_grid
 from embedlab.experiments.executors.executor import LocalTasks
 from embedlab.experiments.plan import GridFolder, GridPlan
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
+from tests.experiments.test_pivot import SCORES, write_results
 
 
 @pytest.fixture
@@ -67,6 +68,19 @@ def test_a_dry_run_lists_the_cells_and_starts_nothing(
     assert [row["optim.lr"] for row in rows] == ["1e-05", "2e-05", "5e-05"]
     assert not any(row["done"] for row in rows)
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
+
+
+def test_kinds_of_scores_that_are_named_are_all_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(tmp_path)  # two axes, which are rows and columns where nothing is chosen
+    write_results(plan, list(plan.cells))
+    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    words = ("table", "mine", "--data", "tiny")
+    assert "encoder.pooling mean" in answer(capsys, *words)
+    shown = answer(capsys, *words, "--by", "dataset")
+    assert all(name in shown for name in SCORES)
 
 
 def test_status_shows_every_cell_and_lists_all_grids(
