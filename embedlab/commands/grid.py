@@ -212,7 +212,7 @@ def table(options: ScoresOptions, session: Session) -> Report:
         score_table = for_paper(score_table, [*scores.plan.axes])
     return Report.of(
         score_table,
-        frame=pl.DataFrame(list(_rows(scores.pivot)), infer_schema_length=None),
+        frame=pl.DataFrame(list(_rows(scores)), infer_schema_length=None),
         command="grid",
         figure_subject=scores.drawn,
         behind={"scores": scores},
@@ -344,13 +344,18 @@ def _axis_values(conditions: Sequence[str]) -> dict[str, str]:
     return {axis: label for axis, _, label in pairs}
 
 
-def _rows(pivot: Pivot) -> Iterator[dict[str, Any]]:
+def _rows(scores: GridScores) -> Iterator[dict[str, Any]]:
     """Yield a row for each score of each place: its axes, the mean and spread over seeds, and
     whether it is the best.
     """
+    pivot = scores.pivot
     for (labels, column), spread in pivot.spreads.items():
-        axes = dict(zip(pivot.row_axes, (label or None for label in labels), strict=True))
-        axes |= {pivot.column_axis: column or None} if pivot.column_axis is not None else {}
+        label_of_axis = dict(zip(pivot.row_axes, labels, strict=True))
+        label_of_axis |= {pivot.column_axis: column} if pivot.column_axis is not None else {}
+        axes = {
+            axis: scores.plan.value(axis, label) if label else None
+            for axis, label in label_of_axis.items()
+        }
         score = pivot.shown[0] if pivot.column_axis is not None else column
         numbers = {
             "score": score,

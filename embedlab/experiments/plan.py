@@ -2,6 +2,8 @@
 work.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -21,6 +23,8 @@ from embedlab.runs.store import GRIDS, RunFolder, find_moved_folder
 SCHEMA = 2  # schema 1 had the absolute path of the runs folder, and broke when that was moved
 _ANEW = "`embedlab grid run` writes it anew; no run is lost"
 
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]+)?")  # as JSON writes it
 
 LONGEST_NAME = 150  # of a grid; its runs add a label and a hash
 
@@ -192,6 +196,13 @@ class GridPlan:
             seed=self.seeds[row],
             runs=self.place.runs_folder,
         )
+
+    def value(self, axis: str, label: str) -> int | float | str:
+        """Return the value of AXIS that has LABEL: a number where all values of the axis are."""
+        if not all(map(_NUMBER.fullmatch, self.axes[axis])):
+            return label
+        number: int | float = json.loads(label)
+        return number
 
     def save(self, path: Path) -> None:
         """Write the plan as JSON."""

@@ -52,12 +52,13 @@ def pivot_table(plan: GridPlan, pivot: Pivot, title: str) -> Table:
     """Return the scores along two axes, with their notes."""
     rows: Rows = []
     for row in pivot.rows:
-        values: Row = {axis: label or None for axis, label in zip(pivot.row_axes, row, strict=True)}
+        labels = zip(pivot.row_axes, row, strict=True)
+        values = _axis_cells(plan, {axis: label for axis, label in labels if label})
         for column in pivot.columns:
             if (spread := pivot.spreads.get((row, column))) is not None:
                 values |= _spread_cells(column or "none", spread)
         rows.append(values)
-    columns = [Column(axis, axis, "key") for axis in pivot.row_axes]
+    columns = [Column(axis, axis, "key", "left") for axis in pivot.row_axes]
     title_of_column = {column or "none": head for column, head in _column_titles(pivot).items()}
     columns += score_columns(title_of_column)
     notes = [*_notes(plan, pivot)]
@@ -335,7 +336,7 @@ def status_table(progress: GridProgress) -> Table:
         # one that is trained may wait to be scored
         has_run = entry.state != "waiting" or run.model.is_dir()
         status = run_status(run) if has_run else None
-        row = _cell_row(cell) | {"state": entry.state}
+        row = _cell_row(plan, cell) | {"state": entry.state}
         if step := steps.get(cell.id) or (status and status.step):
             row |= attributes(step, "step steps loss")
         if dev := status and (status.dev or last_dev(run)):
@@ -374,7 +375,7 @@ def cells_table(
     rows: Rows = []
     for entry in entries:
         cell = entry.cell
-        row = _cell_row(cell) | {"done": entry.state == "done", "run": cell.id}
+        row = _cell_row(plan, cell) | {"done": entry.state == "done", "run": cell.id}
         if (cell_seconds := (seconds or {}).get(cell.id)) is not None:
             row["seconds"] = TableCell(cell_seconds, duration(cell_seconds))
         rows.append(row)
@@ -388,7 +389,7 @@ def summary_table(plan: GridPlan, entries: Sequence[CellEntry]) -> Table:
     others.
     """
     rows: Rows = [
-        _cell_row(entry.cell) | attributes(entry, "state reason")
+        _cell_row(plan, entry.cell) | attributes(entry, "state reason")
         for entry in entries
         if entry.state != "done"
     ]
@@ -400,10 +401,18 @@ def summary_table(plan: GridPlan, entries: Sequence[CellEntry]) -> Table:
     return Table(plan.name, columns, rows, (done_count,))
 
 
-def _cell_row(cell: Cell) -> Row:
-    return {"cell": cell.number, **cell.variant.labels, "seed": cell.seed}
+def _cell_row(plan: GridPlan, cell: Cell) -> Row:
+    return {"cell": cell.number, **_axis_cells(plan, cell.variant.labels), "seed": cell.seed}
+
+
+def _axis_cells(plan: GridPlan, labels: Mapping[str, str]) -> Row:
+    """Return the values of the axes with these LABELS; people read them as the grid file has
+    them.
+    """
+    return {axis: TableCell(plan.value(axis, label), label) for axis, label in labels.items()}
 
 
 def _columns(plan: GridPlan) -> list[Column]:
     """Return the columns that name a cell: its number and labels."""
-    return [Column(name, name, "key") for name in ("cell", *plan.axes, "seed")]
+    axes = [Column(axis, axis, "key", "left") for axis in plan.axes]
+    return [Column("cell", "cell", "key"), *axes, Column("seed", "seed", "key")]

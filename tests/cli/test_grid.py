@@ -65,7 +65,8 @@ def test_a_dry_run_lists_the_cells_and_starts_nothing(
     said = capsys.readouterr()
     rows = json.loads(said.out)["rows"]
     assert said.err.startswith("mine: 3 cells, 3 to do, 2 at once, 1 thread each; nothing measured")
-    assert [row["optim.lr"] for row in rows] == ["1e-05", "2e-05", "5e-05"]
+    assert [row["optim.lr"] for row in rows] == [1e-05, 2e-05, 5e-05]
+    assert {row["encoder.pooling"] for row in rows} == {"cls"}
     assert not any(row["done"] for row in rows)
     assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
 

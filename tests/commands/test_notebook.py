@@ -242,6 +242,6 @@ def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.M
         if one.variant.labels == {"optim.lr": "1e-05", "encoder.pooling": "cls"}
     ]
     first = scores.frame.row(0, named=True)
-    assert (first["optim.lr"], first["encoder.pooling"], first["seeds"]) == ("1e-05", "cls", 2)
+    assert (first["optim.lr"], first["encoder.pooling"], first["seeds"]) == (1e-05, "cls", 2)
     assert first["mean"] == pytest.approx(np.mean(values))
     assert "2 seeds" in scores.plot().caption
