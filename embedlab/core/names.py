@@ -161,10 +161,12 @@ def option_values(
     for option in (option for part in parts for option in outside_quotes(part, "&")):
         key, _, value = option.partition("=")
         if option not in switches and (key not in keys or not value):
-            known_options = ", ".join(
-                [*(f"@{key}=" for key in keys), *(f"@{name}" for name in switches)]
+            allowed = [*(f"@{key}=" for key in keys), *(f"@{name}" for name in switches)]
+            name = text[: -len("?".join(parts)) - 1]
+            raise UsageError(
+                f"{text!r}: no option {option!r}{' without a value' * (key in keys)}",
+                hint=f"write {name}; options: {', '.join(allowed)}",
             )
-            raise UsageError(f"{text!r}: no option {option!r}", hint=f"known: {known_options}")
         if key in values:
             raise UsageError(f"{text!r}: {key} is given twice", hint="keep one of them")
         values[key] = value.removeprefix('"').removesuffix('"')

@@ -345,6 +345,8 @@ def _refuse_options(
     if not spec.is_transformer:
         accepted = spec.shipped.options if spec.is_prefixed else ()
     if refused := [key for key in options.typed if key not in (*accepted, *more)]:
+        allowed = ", ".join(f"@{key}=".replace("normalise=", "normalise") for key in accepted)
+        hint += f"; it takes {allowed}" * bool(accepted and options.role is None)
         raise UsageError(
             f"{text!r}: a model of the kind {spec.kind!r} takes no option {refused[0]!r}",
             hint=f"write {hint}",

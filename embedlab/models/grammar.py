@@ -131,6 +131,9 @@ def parse_model(text: str) -> Single | Combined:
         return Single(name=text, options=NameOptions())
     if (kind := _kind_of(text)) is None:
         name, options = _split_options(text)
+        unknown_options = outside_quotes(name, "@")[1:]
+        if any(not option.isdigit() for option in unknown_options) and _is_word(name):
+            _read_options(text, [*unknown_options, *options])  # refuses what is no seed
         if not name:
             raise UsageError(
                 f"{text!r} is not a model name",
@@ -217,6 +220,12 @@ def _exists(name: str) -> bool:
     prefix = prefix_of(name)
     path = os.path.expanduser(name if prefix is None else name.removeprefix(f"{prefix}:"))  # noqa: PTH111 - these take any text, Path refuses some
     return os.path.isdir(path) if prefix is None else os.path.exists(path)  # noqa: PTH110, PTH112
+
+
+def _is_word(name: str) -> bool:
+    """Return whether NAME is neither a path nor what a prefix calls."""
+    is_path = name.startswith((".", "/", "~")) or os.path.exists(name)  # noqa: PTH110
+    return not is_path and prefix_of(name) is None
 
 
 def _read_options(text: str, parts: Sequence[str]) -> NameOptions:

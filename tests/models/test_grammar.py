@@ -76,13 +76,22 @@ def test_what_the_grammar_does_not_allow_is_one_clear_error(text: str) -> None:
         ("concat:a,b", "concat:a,b", None),
         ("word-vectors:words?.txt", "word-vectors:words?.txt", None),
         ("./m@dim=4@pooling=cls", "./m@dim=4", "cls"),
+        ("m@home", "m@home", None),
     ],
 )
 def test_what_exists_on_disk_is_never_split(
     text: str, name: str, pooling: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for folder in ("plain", "what?", "a?pooling=cls", "concat:a,b", "words?.txt", "m@dim=4"):
+    for folder in (
+        "plain",
+        "what?",
+        "a?pooling=cls",
+        "concat:a,b",
+        "words?.txt",
+        "m@dim=4",
+        "m@home",
+    ):
         Path(folder).mkdir()
     options = NameOptions(pooling=pooling)
     assert parse_model(text) == Single(name=name, options=options, suffix=text[len(name) :])
@@ -128,6 +137,9 @@ def test_each_option_is_read_as_what_it_is(text: str) -> None:
         ("a?layer=last", "layer is 'last', not the number of a layer", "@layer=-2"),
         ("a?layer=--1", "layer is '--1'", "@layer=-2"),
         ("a?code=remote", "no code named 'remote'", "native"),
+        ("a@foo=1", "no option 'foo=1'", "write a; options: @pooling="),
+        ("org/a@foo@dim=3", "no option 'foo'", "write org/a; options: @pooling="),
+        ("a@pooling=", "no option 'pooling=' without a value", "write a; options: @pooling="),
         ("average(a,b", "the parentheses do not match", "average:a,b or average(a,b)"),
         ("average(a,b))", "the parentheses do not match", "average:a,b or average(a,b)"),
         ("concat:a,(b", "the parentheses do not match", "concat:a,b or concat(a,b)"),
