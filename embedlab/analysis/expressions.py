@@ -265,7 +265,7 @@ def _column(field: str, columns: Collection[str]) -> str | None:
     # as in the headers of two models face to face
     column_name = field.lower().replace("δ", "delta_")
     fitting = [name for name in columns if name.lower() == column_name]
-    if not fitting:  # the last part of a path, which is the title of its model
+    if not fitting:  # the title of its model: the last part of a path, the name of an object
         fitting = [name for name in columns if _title(name) == column_name]
     if field.lower() == "error":
         fitting = [name for name in columns if name.startswith("error(")]
@@ -273,9 +273,10 @@ def _column(field: str, columns: Collection[str]) -> str | None:
 
 
 def _title(name: str) -> str:
-    """The name of a column with the last part alone of a path in it."""
+    """The name of a column with the title of the model in it."""
     inner = name.removeprefix("error(").removesuffix(")") if name.startswith("error(") else name
-    return name.replace(inner, inner.rstrip("/").rpartition("/")[2]).lower()
+    title = inner.removeprefix("live:").rstrip("/").rpartition("/")[2]
+    return name.replace(inner, title).lower()
 
 
 def compile_expression(

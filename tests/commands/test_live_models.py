@@ -76,6 +76,16 @@ def test_rows_of_every_library_are_the_same_rows_and_nan_is_missing() -> None:
         embedlab.evaluate("dice", tasks=[])
 
 
+def test_a_filter_names_an_object_as_tables_do() -> None:
+    def counting(texts: list[str]) -> np.ndarray:
+        return letters(texts)
+
+    frame = embedlab.pairs([counting], tasks=PAIRS, where="counting>0.99").frame
+    assert 0 < frame.height < len(PAIRS)
+    assert (frame["similarity"] > 0.99).all()
+    assert frame.equals(embedlab.pairs([counting], tasks=PAIRS, where="live:counting>0.99").frame)
+
+
 def test_sentences_are_scored_and_searched_without_a_file() -> None:
     scored = embedlab.score("a cat", "a cab", models={"overlap": "dice", "counts": letters})
     assert scored.frame["model"].to_list() == ["overlap", "live:counts"]
