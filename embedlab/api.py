@@ -396,6 +396,7 @@ def name_tasks(tasks: Any) -> list[str]:
     """
     if tasks is None:
         return []
+    tasks = list(tasks) if isinstance(tasks, Iterator) else tasks
     is_rows = isinstance(tasks, list | tuple) and len(tasks) > 0 and not isinstance(tasks[0], str)
     if is_rows and not any(map(_is_frame, tasks)):
         return [_written(tasks)]
@@ -404,7 +405,8 @@ def name_tasks(tasks: Any) -> list[str]:
 
 
 def _is_frame(rows: Any) -> bool:
-    return hasattr(rows, "columns") or hasattr(rows, "to_polars")
+    kind = type(rows)  # the columns of a lazy frame take time
+    return hasattr(kind, "columns") or hasattr(kind, "to_polars")
 
 
 def _written(rows: Any, argument: str = "tasks") -> str:
@@ -437,8 +439,13 @@ def _row_frame(rows: Any) -> pl.DataFrame:
     """
     if isinstance(rows, pl.DataFrame):
         return rows
+    if isinstance(rows, pl.LazyFrame):
+        return rows.collect()
     if hasattr(rows, "to_polars"):  # a dataset of the hub
         return pl.DataFrame(rows.to_polars())
+    if hasattr(rows, "to_pydict"):  # a table of Arrow
+        return pl.DataFrame(rows)
+    rows = list(rows) if isinstance(rows, Iterator) else rows
     if _is_frame(rows):
         columns = rows.to_dict("list")
     elif all(isinstance(row, Mapping) for row in rows):

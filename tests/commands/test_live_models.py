@@ -66,7 +66,9 @@ def test_rows_have_one_name_of_their_content_everywhere() -> None:
 
 def test_rows_of_every_library_are_the_same_rows_and_nan_is_missing() -> None:
     rows = [*FRAME.iter_rows(named=True)]
-    every_kind = (PAIRS, FRAME, rows, pd.DataFrame(rows), Dataset.from_list(rows))
+    of_libraries = (pd.DataFrame(rows), Dataset.from_list(rows), FRAME.lazy(), FRAME.to_arrow())
+    generated = (iter(PAIRS), (row for row in rows), zip(*FRAME, strict=True), [FRAME.lazy()])
+    every_kind = (PAIRS, FRAME, rows, *of_libraries, *generated)
     names = {embedlab.evaluate("dice", tasks=given).frame["slice"][0] for given in every_kind}
     assert len(names) == 1
     lacking = [(float("nan"), "was there", 1.0), *PAIRS]
