@@ -195,10 +195,10 @@ class RunFolder:
 
         refuse_links(self.path)
         if self.path.is_dir() and not self.recipe_file.exists():
-            if self.events_file.exists():
+            if self.environment_file.exists():
                 raise MissingError(f"run {self.id!r} has lost its recipe.toml", hint=_RESTORE)
             raise MissingError(
-                f"run {self.id!r} has no recipe.toml: it was killed before it started",
+                f"run {self.id!r} has no recipe.toml: it was stopped or killed before it started",
                 hint=f"start it again with `embedlab train`, or remove it: embedlab runs rm "
                 f"{self.id}",
             )

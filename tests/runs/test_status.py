@@ -109,6 +109,15 @@ def test_a_process_that_was_killed_before_it_began_its_run_is_not_running(tmp_pa
         run.recipe()
 
 
+def test_a_run_that_was_cancelled_before_it_began_has_lost_nothing(tmp_path: Path) -> None:
+    run = RunFolder.of(tmp_path, "mine", 1)
+    say(run, events.Cancelled(), events.Failed(message="stopped", exit_code=130))
+    assert run_status(run).state == "cancelled"
+    with pytest.raises(MissingError, match="before it started") as refused:
+        run.recipe()
+    assert "start it again with `embedlab train`" in str(refused.value.hint)
+
+
 def test_a_folder_that_is_not_a_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:
     empty = RunFolder.of(tmp_path, "empty", 1)
     empty.path.mkdir(parents=True)
