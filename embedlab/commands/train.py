@@ -14,7 +14,7 @@ from embedlab.commands.command import command
 from embedlab.commands.terminal import Terminal
 from embedlab.commands.training_plan import TrainOptions
 from embedlab.core.errors import EmbedlabError, ExitCode
-from embedlab.core.printable import one_line
+from embedlab.core.printable import short_line
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
 
@@ -133,7 +133,7 @@ def _preview_lines(recipe: Recipe, record: Mapping[str, Any]) -> Iterator[str]:
         ).format_map(stage)
         yield from (f"#   {stage[key]}" for key in ("scale", "excluded") if stage[key])
         for role, of_role in groupby(stage["example"], itemgetter("role")):
-            sentences = [one_line(role_example["sentence"]) for role_example in of_role]
+            sentences = [short_line(role_example["sentence"]) for role_example in of_role]
             if hidden_count := len(sentences[MOST_OF_ROLE:]):
                 sentences[MOST_OF_ROLE:] = [f"… and {hidden_count} more"]
             yield from (f"#   {role:<12} {sentence}" for sentence in sentences)

@@ -108,6 +108,20 @@ def one_line(text: str) -> str:
     return text if text.isascii() and text.isprintable() else visible(_BLANK.sub(" ", text))
 
 
+LONGEST_LINE = 400  # characters of a text that a user gave
+
+
+def short_line(text: str) -> str:
+    """Return TEXT on one line; a long one is cut, and says by how much."""
+    line = one_line(text)
+    hidden_count = len(line) - LONGEST_LINE
+    return (
+        line
+        if hidden_count <= 0
+        else f"{line[:LONGEST_LINE]} … and {hidden_count:,} more characters"
+    )
+
+
 def ascii_json(text: str) -> str:
     """Return the JSON TEXT in ASCII, for an output that cannot encode more: it parses to exactly
     the same values.

@@ -20,7 +20,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import outside_quotes
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.note import Note
-from embedlab.core.printable import first_few, one_line
+from embedlab.core.printable import first_few, short_line
 from embedlab.data.dataset import NLI_LABELS, ParsedRows
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, parse_file_name
 from embedlab.data.table_file import (
@@ -363,7 +363,7 @@ class OwnData:
         if self.unread:
             findings.append(f"not read: {', '.join(self.unread)}")
         details = [
-            "; ".join(f"{name}: {one_line(text)}" for name, text in row.items())
+            "; ".join(f"{name}: {short_line(text)}" for name, text in row.items())
             for row in self.examples[: len(self.examples) * has_examples]
         ]
         if self.columns:
@@ -615,7 +615,7 @@ class _Columns:
         sample = present_values.cast(pl.String).head(1000)
         if 2 * int(sample.str.contains(_WRITTEN_LIST).sum()) > len(sample):
             raise MissingError(
-                f"{path}: {name} holds lists written as text: {one_line(sample[0])}",
+                f"{path}: {name} holds lists written as text: {short_line(sample[0])}",
                 hint="write JSON lines, with a list of texts or one text a row",
             )
         if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):

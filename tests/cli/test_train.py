@@ -102,6 +102,19 @@ def test_dry_run_prints_a_recipe_that_can_be_trained_and_an_example(embedlab: Em
     assert not Path("runs").exists()
 
 
+def test_a_dry_run_cuts_a_very_long_text_aloud(embedlab: Embedlab, tmp_path: Path) -> None:
+    text = "word " * 19_999 + "word"
+    rows = "".join(f"{text},a cat sat {number},{number % 6}\n" for number in range(60))
+    path = tmp_path / "long.csv"
+    path.write_text(f"sentence1,sentence2,score\n{rows}")
+    words = ("train", str(path), "--data", "tiny", "--dry-run")
+    lines = [line for line in embedlab(*words).out.splitlines() if "word word" in line]
+    assert len(lines) == 3  # two rows as they are read, and the example of a batch
+    assert all("… and 99,599 more characters" in line and len(line) < 500 for line in lines)
+    example = embedlab(*words, "--json").json["stages"][0]["example"]
+    assert example[0]["sentence"] == text
+
+
 @pytest.mark.parametrize(("typed", "threads"), [(Settings(), 1), (Settings(threads=3), 3)])
 def test_resume_computes_as_the_run_was_begun(
     finished_run: RunFolder, typed: Settings, threads: int
