@@ -171,8 +171,8 @@ def write_checksums(folder: Path) -> None:
 
 
 def check_folder(folder: Path, *, hint: str) -> None:
-    """Raise a MissingError if a file in FOLDER differs from its `checksums.json`, which models of
-    others lack; absent files are for their readers to report.
+    """Raise a MissingError if a file that `checksums.json` in FOLDER lists differs from it or is
+    absent; models of others lack the list.
     """
     listing = folder / CHECKSUMS
     if not listing.exists():
@@ -183,7 +183,9 @@ def check_folder(folder: Path, *, hint: str) -> None:
         raise damage_error(listing, hint=hint) from error
     for name, expected in sums.items():
         path = folder / name
-        if path.is_file() and _file_digest(path) != expected:
+        if not path.is_file():
+            raise MissingError(f"{str(path)!r} is missing: {CHECKSUMS} lists it", hint=hint)
+        if _file_digest(path) != expected:
             raise damage_error(path, hint=hint)
 
 

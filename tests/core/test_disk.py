@@ -118,7 +118,7 @@ def write_folder(folder: Path) -> None:
     write_checksums(folder)
 
 
-def test_a_folder_is_intact_until_a_listed_file_changes(tmp_path: Path) -> None:
+def test_a_folder_is_intact_until_a_listed_file_changes_or_goes(tmp_path: Path) -> None:
     write_folder(tmp_path)
     (tmp_path / "card.md").write_text("a file that was added")
     check_folder(tmp_path, hint="")
@@ -129,6 +129,9 @@ def test_a_folder_is_intact_until_a_listed_file_changes(tmp_path: Path) -> None:
     (tmp_path / "weights").write_bytes(content)
     (tmp_path / "deep" / "config.json").write_text("{ }")
     with pytest.raises(MissingError, match=r"config\.json' is damaged"):
+        check_folder(tmp_path, hint="")
+    (tmp_path / "deep" / "config.json").unlink()
+    with pytest.raises(MissingError, match=rf"config\.json' is missing: {CHECKSUMS} lists it"):
         check_folder(tmp_path, hint="")
 
 
