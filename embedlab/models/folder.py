@@ -117,7 +117,13 @@ def read_usage(folder: Path, wishes: UsageOptions | None = None) -> Usage:
     pooling = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
     if pooling is None and not is_static:
         refuse_head(folder, files.weights)
-        notes.append("no pooling was stated: mean")
+        unlisted = next(folder.glob("*_Pooling/config.json"), None)
+        reason = (
+            "no pooling was stated"
+            if unlisted is None
+            else f"{unlisted.parent.name} is not listed in {MODULES}, which alone counts"
+        )
+        notes.append(f"{reason}: mean")
     layers = modules.layers
     if wishes.pooling is not None and modules.pooling is not None and layers:
         notes.append(

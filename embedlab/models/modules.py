@@ -250,9 +250,7 @@ def read_modules(folder: Path) -> Modules:
         if static is not None and static.is_model2vec:
             steps = [("StaticEmbedding", folder), ("Normalize", folder)]
             return _modules(folder, steps[: 1 + static.normalize])
-        poolings = sorted(folder.glob("*_Pooling/config.json"))
-        steps = [("Transformer", folder), *(("Pooling", path.parent) for path in poolings)]
-        return _modules(folder, steps)
+        return _modules(folder, [("Transformer", folder)])
     if steps and steps[0][0] == "Transformer":
         setting = read_transformer_file(steps[0][1]).uncomputed("feature-extraction")
         if setting is not None:

@@ -321,6 +321,13 @@ def old_files(folder: Path) -> Path:
     return made
 
 
+def unlisted(folder: Path) -> Path:
+    """A Pooling module that nothing lists."""
+    made = pooled("cls")(folder)
+    (made / "modules.json").unlink()
+    return made
+
+
 def longer(folder: Path) -> Path:
     """A stated longest input above the limit that the tokenizer states."""
     made = pooled("mean")(folder)
@@ -330,6 +337,7 @@ def longer(folder: Path) -> Path:
 
 LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "mean": pooled("mean"),
+    "a pooling that is not listed": unlisted,
     "several poolings": pooled(("cls", "max", "mean")),
     "mean-sqrt-length": pooled("mean_sqrt_len_tokens"),
     "weighted mean": pooled("weightedmean"),

@@ -14,6 +14,8 @@ CONFIG = (
     '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
     '"max_position_embeddings": 64}'
 )
+MODULES = """[{"type": "sentence_transformers.models.Transformer", "path": ""},
+              {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}]"""
 
 
 @pytest.mark.parametrize(
@@ -68,11 +70,24 @@ def test_a_wrong_shape_is_one_line_that_names_file_and_key(
     tmp_path: Path, file: str, content: str, message: str
 ) -> None:
     (tmp_path / "config.json").write_text(CONFIG)
+    if file.startswith("1_Pooling"):
+        (tmp_path / "modules.json").write_text(MODULES)
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text(content)
     with pytest.raises(MissingError, match=message) as error:
         read_usage(tmp_path)
     assert "\n" not in error.value.message[:400]
+
+
+def test_a_pooling_that_modules_json_does_not_list_has_no_effect_and_a_note(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(CONFIG)
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode": "cls"}')
+    usage = read_usage(tmp_path)
+    assert usage.pooling == "mean"
+    assert "1_Pooling is not listed in modules.json, which alone counts: mean" in usage.notes
+    (tmp_path / "modules.json").write_text(MODULES)
+    assert read_usage(tmp_path).pooling == "cls"
 
 
 def test_bytes_that_are_not_text_and_a_file_without_permission_are_refused_too(
