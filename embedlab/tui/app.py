@@ -35,7 +35,7 @@ from embedlab.tui.data.model import View, sort_orders
 from embedlab.tui.data.room import DataRoom
 from embedlab.tui.header import ROOMS, Header, Keys, chip
 from embedlab.tui.help import TextScreen, help_screen
-from embedlab.tui.plain import PlainDriver, is_plain
+from embedlab.tui.plain import PlainDriver, following, is_plain
 from embedlab.tui.questions import Ask
 from embedlab.tui.room import ROOM_KEYS, Guarded, Host, Room, Working
 from embedlab.tui.runs.room import RunsRoom
@@ -517,8 +517,8 @@ class Dashboard(Working, Host):
 
     def action_next_theme(self) -> None:
         """Take the next theme."""
-        names = sorted(self.available_themes)
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        self.theme = following(sorted(self.available_themes), self.theme)
+        self.notify(f"theme {self.theme}")
 
     def action_help(self) -> None:
         """Show the keys of what has the focus, and a legend."""

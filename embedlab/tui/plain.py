@@ -4,6 +4,8 @@ one ASCII letter, and other letters are escapes that are counted before lines ar
 
 import os
 import sys
+from collections.abc import Sequence
+from typing import TypeVar
 from unicodedata import name
 
 from textual.content import Content
@@ -11,6 +13,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from embedlab.core.printable import one_line
 
+Value = TypeVar("Value")
 _SIGNS = dict(
     zip("●■▲◆★✚○□△◇☆✛◌▸›…⏎▏▌·•“”→↑↓▼✓✗±×–⌫", '*#^+*+ooooooo>>~<||.."">^vv/x~x-<', strict=True)
 )
@@ -41,6 +44,20 @@ def shorten_middle(text: str, width: int) -> str:
     """
     head = max((width - 1) // 2, 0)
     return text if len(text) <= width else f"{text[:head]}…{text[len(text) - width + 1 + head :]}"
+
+
+def following(values: Sequence[Value], current: Value, step: int = 1) -> Value:
+    """The one of VALUES that is STEP behind CURRENT, round and round; the first where it is none
+    of them.
+    """
+    index = values.index(current) + step if current in values else 0
+    return values[index % len(values)]
+
+
+def half_bar(share: float, width: int, letter: str = "━") -> str:
+    """A bar of a SHARE of WIDTH cells, from 0 to 1, in halves of a cell."""
+    half_cells = round(share * width * 2)
+    return letter * (half_cells // 2) + "╸" * (half_cells % 2)
 
 
 def faint(text: str) -> Content:

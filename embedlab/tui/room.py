@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 from rich.table import Table
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.message import Message
@@ -143,6 +144,12 @@ class Guarded:
         if is_burst and event.key in DANGEROUS:
             event.stop()
             event.prevent_default()
+
+
+class Panel(Vertical):
+    """A titled panel of several parts; it is shown alone as a whole."""
+
+    ALLOW_MAXIMIZE = True
 
 
 class Lines(OptionList):

@@ -34,12 +34,13 @@ from embedlab.tui.compare.model import (
 )
 from embedlab.tui.data.histogram import joined_runs
 from embedlab.tui.data.model import GOLD, View
-from embedlab.tui.plain import faint, shorten_middle
-from embedlab.tui.room import PANE_KEYS, Lines, Room
-from embedlab.tui.runs.curves import braille, dots_sign
+from embedlab.tui.plain import faint, following, shorten_middle
+from embedlab.tui.room import PANE_KEYS, Lines, Panel, Room
+from embedlab.tui.runs.curves import braille, dot_lines
 from embedlab.tui.theme import model_colour, model_sign
 
-_TITLE, _NUMBERS = 26, 38  # cells of the title at most, and of the numbers
+_TITLE, _NUMBERS = 40, 36  # cells of the title at most, and of the numbers
+_LEAST_BAR = 13
 _LEGEND = "■ clear (Holm over all rows)  □ not distinguished  ─ 95%"
 _SLIM, _LOW = 140, 34  # cells and lines, below which the panes have no room beside the rows
 
@@ -73,14 +74,8 @@ class Scatter(Widget, can_focus=True):
         bits = braille(counts > 0)
         many = counts.reshape(height, 4, width, 2).sum(axis=(1, 3))
         dense = np.quantile(many[many > 0], 0.8)
-        lines = []
-        for row in range(height):
-            styled_dots = [
-                (dots_sign(bit), "bold" if count > dense else "$faint")
-                for bit, count in zip(bits[row].tolist(), many[row].tolist(), strict=True)
-            ]
-            lines.append(joined_runs(styled_dots))
-        return Content("\n").join(lines)
+        styles = np.where(many > dense, "bold", "$faint")
+        return Content("\n").join(map(joined_runs, dot_lines(bits, styles)))
 
 
 class CompareRoom(Room):
@@ -140,7 +135,7 @@ class CompareRoom(Room):
         """Yield the verdict, the plot and the panes."""
         yield Static(id="verdict", markup=False)
         with Horizontal(id="compare-body"):
-            with Vertical(id="forest-side", classes="panel"):
+            with Panel(id="forest-side", classes="panel"):
                 yield Static(id="forest-head", markup=False)
                 yield Lines(id="forest")
             with Vertical(id="compare-panes"):
@@ -271,8 +266,7 @@ class CompareRoom(Room):
             previous_title = line.title
             colour = model_colour(line.place)
             style = "bold" if line.is_average else ""
-            delta = f"{line.delta:+z.1f}" if isfinite(line.delta) else "·"
-            delta = "" if is_alone else delta
+            delta = "" if is_alone else _number(line.delta, "+")
             is_clear = line.sign in {"▲", "▼"}
             texts.append(
                 Content.assemble(
@@ -323,7 +317,7 @@ class CompareRoom(Room):
 
     def action_rows_by(self) -> None:
         """Take the next property for the rows."""
-        self.rows_by(BY[(BY.index(self.slicing.by) + 1) % len(BY)])
+        self.rows_by(following(BY, self.slicing.by))
 
     def rows_by(self, name: str) -> None:
         """Take the property called NAME for the rows."""
@@ -334,8 +328,8 @@ class CompareRoom(Room):
     def action_aggregate(self) -> None:
         """Take all pairs at once, or the mean over sources."""
         orders: tuple[Aggregate, ...] = ("all", "mean", "wmean")
-        following = orders[(orders.index(self.slicing.aggregate) + 1) % 3]
-        self.slicing = replace(self.slicing, aggregate=following)
+        aggregate = following(orders, self.slicing.aggregate)
+        self.slicing = replace(self.slicing, aggregate=aggregate)
         self.rows_by(self.slicing.by)
 
     def action_common(self) -> None:
@@ -442,8 +436,8 @@ class _Stale(Exception):  # noqa: N818 - not an error: it is not needed any more
     """The explanation is no longer needed."""
 
 
-def _number(value: float) -> str:
-    return f"{value:z.1f}" if isfinite(value) else "·"
+def _number(value: float, sign: str = "") -> str:
+    return f"{value:{sign}z.1f}" if isfinite(value) else "·"
 
 
 def _bar(line: ForestLine, low: float, high: float, width: int, style: str) -> Content:

@@ -6,7 +6,7 @@ from math import isfinite
 from textual.content import Content
 
 from embedlab.tui.data.model import Bar, Item, words_only_here
-from embedlab.tui.plain import faint, safe_line, shorten_middle
+from embedlab.tui.plain import faint, half_bar, safe_line, shorten_middle
 
 _BAR = 24
 _LONGEST_NAME = 18
@@ -57,8 +57,7 @@ def _bar(bar: Bar, names: int, width: int) -> Content:
     """A line with its number, a bar of it in WIDTH cells, its percentile and its error."""
     bar_text = ""
     if isfinite(bar.share):
-        half_cells = round(min(abs(bar.share), 1.0) * width * 2)
-        bar_text = ("━" if bar.share >= 0 else "╍") * (half_cells // 2) + "╸" * (half_cells % 2)
+        bar_text = half_bar(min(abs(bar.share), 1.0), width, "━" if bar.share >= 0 else "╍")
     is_far = isfinite(bar.error) and abs(bar.error) >= _FAR
     return Content.assemble(
         (f"{shorten_middle(bar.name, names):<{names}} ", bar.colour),

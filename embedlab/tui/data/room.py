@@ -41,6 +41,7 @@ from embedlab.tui.data.model import (
 )
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.data.what_if import WhatIf
+from embedlab.tui.plain import following
 from embedlab.tui.questions import Ask
 from embedlab.tui.room import PANE_KEYS, Room
 
@@ -357,9 +358,7 @@ class DataRoom(Room):
     def action_sort(self) -> None:
         """Sort by the next order."""
         if self.facts is not None:
-            orders = sort_orders(self.facts)
-            index = orders.index(self.sort) if self.sort in orders else -1
-            self.sort_by(orders[(index + 1) % len(orders)])
+            self.sort_by(following(sort_orders(self.facts), self.sort))
 
     def sort_by(self, order: str) -> None:
         """Sort by ORDER, the largest first."""
@@ -374,8 +373,7 @@ class DataRoom(Room):
     def action_dataset(self, step: int) -> None:
         """Show the next dataset alone, or all."""
         names = [None, *self.dashboard.shown.datasets]
-        index = names.index(self.dataset) if self.dataset in names else 0
-        self.show_dataset(names[(index + step) % len(names)])
+        self.show_dataset(following(names, self.dataset, step))
 
     def show_dataset(self, name: str | None) -> None:
         """Show the dataset called NAME alone, or all."""

@@ -1,6 +1,6 @@
 """Curves in braille dots, two across and four down in a cell, with round numbers on both axes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from textual.widget import Widget
 from embedlab.core.printable import thinned
 from embedlab.runs.events import Curve
 from embedlab.tui.data.histogram import joined_runs
-from embedlab.tui.plain import faint
+from embedlab.tui.plain import faint, following
 from embedlab.tui.runs.model import round_ticks, short_number
 
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # by row and column
@@ -57,27 +57,19 @@ def drawn_curves(
     bits = np.zeros((rows, columns), dtype=np.int64)
     owner = np.full((rows, columns), -1)
     for index, (x, y, _) in enumerate(curves):
-        dots = _dots(
-            (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low), 2 * columns, 4 * rows
-        )
-        braille_cells = braille(dots)
+        across, up = (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low)
+        braille_cells = braille(_dots(across, up, 2 * columns, 4 * rows))
         bits |= braille_cells
         owner[braille_cells > 0] = index
     label_of_row = {
         rows - 1 - round((value - y_low) / (y_high - y_low) * (rows - 1)): text
         for value, text in round_ticks(y_low, y_high, max(2, rows // 3), is_log=is_log)
     }
+    colours = np.array([colour for _, _, colour in curves])
     lines = []
-    for row in range(rows):
-        line = [
-            (
-                f"{label_of_row.get(row, ''):>{_LABEL}}{'┤' if row in label_of_row else '│'}",
-                "$faint",
-            )
-        ]
-        for bit, curve_index in zip(bits[row].tolist(), owner[row].tolist(), strict=True):
-            line.append((dots_sign(bit), curves[curve_index][2] if bit else ""))
-        lines.append(line)
+    for row, dots in enumerate(dot_lines(bits, colours[owner])):
+        rule = "┤" if row in label_of_row else "│"
+        lines.append([(f"{label_of_row.get(row, ''):>{_LABEL}}{rule}", "$faint"), *dots])
     left_label, right_label = short_number(x_low), short_number(x_high)
     axis_line = f"{'':{_LABEL + 1}}{left_label}{'step':^{columns - len(left_label) - len(right_label)}}{right_label}"
     return [*lines, [(axis_line, "$faint")]]
@@ -92,9 +84,11 @@ def braille(dots: NDArray[np.bool_]) -> NDArray[np.int64]:
     return bits
 
 
-def dots_sign(bits: int) -> str:
-    """The braille sign of BITS; a blank where there are none."""
-    return chr(0x2800 + bits) if bits else " "
+def dot_lines(bits: NDArray[np.int64], styles: NDArray[np.str_]) -> Iterator[list[tuple[str, str]]]:
+    """The braille sign of the BITS of each cell, a blank where there are none, with its style."""
+    for line_bits, line_styles in zip(bits.tolist(), styles.tolist(), strict=True):
+        signs = (chr(0x2800 + bit) if bit else " " for bit in line_bits)
+        yield [*zip(signs, line_styles, strict=True)]
 
 
 def _points(
@@ -232,7 +226,7 @@ class Curves(Horizontal, can_focus=True):
 
     def action_smooth(self) -> None:
         """Smooth the curves a little, much, or not."""
-        self.smoothing = SMOOTHING[(SMOOTHING.index(self.smoothing) + 1) % len(SMOOTHING)]
+        self.smoothing = following(SMOOTHING, self.smoothing)
         self.show(self._curves)
 
     def action_log_axis(self) -> None:

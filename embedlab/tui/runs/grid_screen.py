@@ -19,7 +19,7 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
 from embedlab.runs.events import Curve
 from embedlab.tui.header import Keys, crumbs_of
-from embedlab.tui.plain import faint
+from embedlab.tui.plain import faint, following
 from embedlab.tui.room import ROOM_KEYS, Guarded, Lines, Working
 from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.grid_model import (
@@ -283,10 +283,8 @@ class GridScreen(Guarded, Working, Screen[None]):
     def action_sort(self) -> None:
         """Sort by the dev score, then by the last column, then as in the file."""
         if self._board is not None and self._board.columns:
-            orders = ["", self._board.columns[0], self._board.columns[-1]]
-            orders = list(dict.fromkeys(orders))
-            index = orders.index(self._sort) if self._sort in orders else 0
-            self._sort = orders[(index + 1) % len(orders)]
+            orders = dict.fromkeys(["", self._board.columns[0], self._board.columns[-1]])
+            self._sort = following([*orders], self._sort)
             self._draw()
 
     def action_compare(self) -> None:

@@ -79,6 +79,11 @@ class Training:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of its score, where it was computed."""
+        return self.intervals.get(self.score.slice) if self.score is not None else None
+
+    @property
     def tasks(self) -> Sequence[str]:
         """The tasks that score the finished model."""
         return tuple(self.recipe.get("evaluate", {}).get("tasks", ()))
@@ -111,10 +116,9 @@ class Training:
     def note(self) -> str:
         """What the user should know of the run, the most important first."""
         status = self.status
-        resumed = f"resumed at step {status.resumed_at}" if status.resumed_at else ""
-        resumed = resumed if status.is_alive else ""
-        no_loss_text = NO_LOSS if NO_LOSS in status.message and self.flaw else ""
-        flaw_text = "" if no_loss_text else self.flaw
+        is_resumed = status.resumed_at and status.is_alive
+        resumed = f"resumed at step {status.resumed_at}" if is_resumed else ""
+        flaw_text = "" if NO_LOSS in status.message else self.flaw
         return "; ".join(text for text in (status.message, flaw_text, resumed, *self.marks) if text)
 
 
@@ -183,15 +187,9 @@ class Entry:
                 training.score.scale * training.score.value if training.score is not None else None
             )
         )
-        if spread is not None and len(spread.values) == 1 and self.kind == "run":
-            scored_training = next(
-                candidate for candidate in self.trainings if candidate.score is not None
-            )
-            interval = scored_training.intervals.get(
-                scored_training.score.slice if scored_training.score else ""
-            )
-            if interval is not None:
-                return replace(spread, low=interval[0], high=interval[1])
+        interval = next(filter(None, (training.interval for training in self.trainings)), None)
+        if spread is not None and len(spread.values) == 1 and self.kind == "run" and interval:
+            return replace(spread, low=interval[0], high=interval[1])
         return spread
 
     @property
@@ -376,11 +374,13 @@ class RunFollower:
             run.events_file, run.pid_file, run.log_file, run.recipe_file, run.evaluations
         )
         stamped = self._trainings.get(run.path)
-        if stamped is not None and stamped[0] == stamp and stamped[1].status.state in ENDED:
-            is_scoring = stamped[1].status.state == "finished" and is_being_scored(run)
+        if (
+            stamped is not None
+            and stamped[0] == stamp
+            and stamped[1].status.state in ENDED
+            and stamped[1].status.is_scoring == is_being_scored(run)
+        ):
             training = stamped[1]
-            if is_scoring != training.status.is_scoring:
-                training = replace(training, status=replace(training.status, is_scoring=is_scoring))
         else:
             training = _read(run, now)
         intervals = self._intervals.get((run.path, _score_stamp(run)), {})
@@ -389,15 +389,15 @@ class RunFollower:
         self._trainings[run.path] = stamp, training
         return training
 
-    def unknown_intervals(self, runs: RunsLook) -> list[Training]:
-        """The scored trainings whose interval was not computed yet, the newest first."""
-        scored_trainings = [training for training in runs.trainings if training.score is not None]
-        scored_trainings.sort(key=lambda training: -(training.status.last_s or 0.0))
-        return [
+    def without_intervals(self, runs: RunsLook) -> Training | None:
+        """The newest scored training whose intervals were not computed yet."""
+        without = (
             training
-            for training in scored_trainings
-            if (training.run.path, _score_stamp(training.run)) not in self._intervals
-        ]
+            for training in runs.trainings
+            if training.score is not None
+            and (training.run.path, _score_stamp(training.run)) not in self._intervals
+        )
+        return max(without, key=lambda training: training.status.last_s or 0.0, default=None)
 
     def keep_intervals(self, run: RunFolder, intervals: Mapping[str, tuple[float, float]]) -> None:
         """Show these INTERVALS beside the scores of RUN from the next look on."""

@@ -20,8 +20,8 @@ from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
 from embedlab.runs.events import Curve
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
-from embedlab.tui.plain import faint
-from embedlab.tui.room import PANE_KEYS, Room
+from embedlab.tui.plain import faint, following
+from embedlab.tui.room import PANE_KEYS, Panel, Room
 from embedlab.tui.runs import detail
 from embedlab.tui.runs.curves import Curves
 from embedlab.tui.runs.model import SIGNS, SORTS, Entry, RunFollower, RunsLook, Training
@@ -112,7 +112,7 @@ class RunsRoom(Room):
 
     def compose(self) -> ComposeResult:
         """Yield the list and the panes."""
-        with Vertical(id="run-side", classes="panel"):
+        with Panel(id="run-side", classes="panel"):
             yield Input(
                 id="run-filter", placeholder="words in name, objective or state", compact=True
             )
@@ -202,8 +202,8 @@ class RunsRoom(Room):
         if look != previous or is_first or any(entry.is_active for entry in self.runs.entries):
             self._show_list()
             self.read_detail()
-        if uncomputed := self._follower.unknown_intervals(look)[:1]:
-            self._compute_interval(uncomputed[0])
+        if (training := self._follower.without_intervals(look)) is not None:
+            self._compute_interval(training)
 
     @work(thread=True, group="runs-interval", exit_on_error=False)
     def _compute_interval(self, training: Training) -> None:
@@ -402,8 +402,7 @@ class RunsRoom(Room):
 
     def action_sort(self) -> None:
         """Sort in the next order."""
-        orders = list(SORTS)
-        self.sort = orders[(orders.index(self.sort) + 1) % len(orders)]
+        self.sort = following([*SORTS], self.sort)
         self._show_list()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

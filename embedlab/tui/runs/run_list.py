@@ -6,7 +6,7 @@ from datetime import datetime
 from textual.content import Content
 
 from embedlab.core.printable import duration, sparkline
-from embedlab.tui.plain import faint, shorten_middle
+from embedlab.tui.plain import faint, half_bar, shorten_middle
 from embedlab.tui.room import Lines
 from embedlab.tui.runs.model import SIGNS, Entry
 from embedlab.tui.theme import model_colour, model_sign
@@ -84,8 +84,7 @@ def _cell(entry: Entry, title: str, now: float) -> Content:
 def bar(share: float, width: int) -> Content:
     """A bar of a SHARE from 0 to 1, with its number behind it."""
     cells = width - 5
-    half_cells = round(share * cells * 2)
-    filled = "━" * (half_cells // 2) + "╸" * (half_cells % 2)
+    filled = half_bar(share, cells)
     return Content.assemble(
         (filled, AT_WORK), (f"{'─' * (cells - len(filled))}", "$faint"), f" {share:4.0%}"
     )
