@@ -16,7 +16,7 @@ from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.events import Resize
+from textual.events import DescendantFocus, Resize
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Input, TextArea
@@ -77,12 +77,19 @@ class TooSmall(Screen[None]):
 class MainScreen(Guarded, Screen[None]):
     """The screen of the rooms."""
 
+    ALLOW_IN_MAXIMIZED_VIEW = "Keys"
+
     def on_resize(self, event: Resize) -> None:
         """Fold the sidebar, or say that the window is too small."""
         if _is_small(event.size):
             self.app.push_screen(TooSmall())
         self.set_class(event.size.width < FOLD_BELOW, "-folded")
         cast("Dashboard", self.app).place_sidebar()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """Show all panes again where the focus leaves the one that is shown alone."""
+        if self.maximized is not None and self.maximized not in event.widget.ancestors_with_self:
+            self.minimize()
 
 
 def _is_small(size: Size) -> bool:
@@ -467,8 +474,7 @@ class Dashboard(Working, Host):
         self.refresh_header()
 
     def action_filter(self) -> None:
-        """Go to the field that filters this room, out of a pane that is shown alone."""
-        self.screen.minimize()
+        """Go to the field that filters this room."""
         self._show_sidebar_alone(False)
         self.room.action_filter()
 

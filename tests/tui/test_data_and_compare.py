@@ -79,6 +79,25 @@ async def test_one_model_alone_has_scores_and_no_differences(opened: Open) -> No
         assert "w explains" not in shown
 
 
+async def test_a_pane_alone_has_its_whole_panel_until_the_focus_leaves_it(opened: Open) -> None:
+    async with opened((100, 24)) as pilot:
+        app = dashboard(pilot)
+        await until(pilot, lambda: app.comparison)
+        await pilot.press("2")
+        await until(pilot, lambda: "difference from near" in screen_text(app))
+        await pilot.press("z")
+        await until(pilot, lambda: "1 Data" not in screen_text(app))
+        top, head, *_, bottom, keys = screen_text(app).splitlines()
+        assert (top[0], top[-1], bottom[0], bottom[-1]) == tuple("┏┓┗┛")
+        assert head.split()[1:3] == ["dataset", "items"]
+        assert " 0 " in head  # of the scale
+        assert keys.startswith("⏎ Open")
+        await pilot.press("1", "z", "enter")  # the details take the place of the table
+        await until(pilot, lambda: app.focused is app.query_one("#item-card"))
+        await until(pilot, lambda: "1 Data" in screen_text(app))
+        assert "item 0" in screen_text(app)
+
+
 async def test_a_range_of_a_histogram_filters_and_is_taken_away(opened: Open) -> None:
     async with opened() as pilot:
         app = dashboard(pilot)

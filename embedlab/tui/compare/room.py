@@ -369,6 +369,7 @@ class CompareRoom(Room):
         if line is None or self.comparison is None or line.model == self.comparison.names[0]:
             self.app.notify("choose two models first: c")
             return
+        self.screen.minimize()
         self.add_class("-why")
         why_pane = self.query_one("#why", VerticalScroll)
         why_pane.border_title = Content(f"why · {line.model}")
