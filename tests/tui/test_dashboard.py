@@ -151,7 +151,7 @@ async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
         await until(pilot, lambda: len(app.query_one(RunsRoom).runs.entries) == 2)
         for keys, seen in (
             (["c"], "Score/Reference"),
-            (["n"], "words, or a path"),
+            (["n"], "search, or a file path"),
             (["n", "enter"], "all other values (TOML)"),
             (["question_mark"], "the three rooms"),
             (["ctrl+o"], "Open a CSV"),
@@ -249,6 +249,44 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
         await pilot.press("enter")
         await until(pilot, lambda: app.view and len(app.view.rows) == 4)
         assert app.query_one(DataRoom).query_one("#data-filter", Input).value == "dataset:sts12"
+
+
+async def test_opening_a_row_keeps_the_filter(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        field, compare = app.query_one("#data-filter", Input), app.query_one(CompareRoom)
+        for typed, opened_text in (
+            ("gold>2", "gold>2 dataset:sick-r"),
+            ("gold>4 or gold<2", "gold>4 dataset:sick-r or gold<2 dataset:sick-r"),
+        ):
+            await pilot.press("1", "slash")
+            field.value = typed
+            await until(pilot, lambda typed=typed: app.view and app.view.expression == typed)
+            await pilot.press("enter", "2")
+            await until(pilot, lambda: compare.comparison and compare._lines)
+            await pilot.press("g", "j", "enter")
+            await until(pilot, lambda text=opened_text: field.value == text)
+            await until(
+                pilot, lambda: app.view and set(app.view.facts.blocks[app.view.rows]) == {1}
+            )
+
+
+async def test_what_is_typed_finds_each_command_once_with_its_key(opened: Open) -> None:
+    async with opened() as pilot:
+        titles = [command.title for command in pilot.app.get_system_commands(pilot.app.screen)]
+        assert len(titles) == len(set(titles))
+        assert {"Dataset  ]", "Sort  s", "Pane  tab", "sort by gap"} <= set(titles)
+
+
+async def test_the_recipe_that_is_typed_wins_and_the_arrow_goes_to_the_list(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("3", "n")
+        await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
+        at_once(pilot, "snli-supcl")  # the grids of that name come first
+        await until(pilot, lambda: app.screen._choice.key == "recipe snli-supcl")  # type: ignore[attr-defined]
+        await pilot.press("down")
+        assert app.focused is app.screen.query_one("#choices")
 
 
 async def test_a_typed_form_is_there_again(opened: Open) -> None:

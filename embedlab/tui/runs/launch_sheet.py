@@ -76,7 +76,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     LaunchSheet #summary { height: auto; max-height: 2; color: $faint; padding: 0 1; }
     LaunchSheet.-narrow #choose { width: 24; }
     LaunchSheet.-narrow #right { layout: vertical; }
-    LaunchSheet.-narrow #tried { height: 7; width: 100%; }
+    LaunchSheet.-narrow #tried { height: 38%; min-height: 7; width: 100%; }
     LaunchSheet.-narrow .field Label { width: 12; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,6 +84,8 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         Binding("ctrl+z", "undo", "Undo all", tooltip="the recipe's own values"),
         Binding("escape", "back", "Back", tooltip="back; your input stays"),
         Binding("ctrl+q", "app.quit", "Quit", show=False),
+        Binding("down", "app.focus_next", show=False),
+        Binding("up", "app.focus_previous", show=False),
     ]
 
     def __init__(self, settings: Settings, memory: Memory, typed: str = "") -> None:
@@ -104,7 +106,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             with Horizontal():
                 with Vertical(id="choose"):
                     yield Input(
-                        id="words", name="words", placeholder="/ words, or a path", compact=True
+                        id="words", name="words", placeholder="search, or a file path", compact=True
                     )
                     yield OptionList(id="choices")
                 with Vertical(id="form"):
@@ -169,7 +171,10 @@ class LaunchSheet(Working, ModalScreen[str | None]):
                     *(Option(Content(choice.title), id=key) for key, choice in group),
                 ]
             )
+        exact = [key for key, choice in matching if [choice.title.casefold()] == search_words]
         options.action_first()
+        if exact:
+            options.highlighted = options.get_option_index(exact[0])
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list, or try what was typed."""
@@ -318,10 +323,13 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     @work(exclusive=True, group="try", exit_on_error=False)
     async def _try(self) -> None:
         """What the command line says of the form."""
-        if self._choice is None:
+        choice = self._choice
+        if choice is None:
             return
         self.query_one("#tried", VerticalScroll).border_title = "dry run …"
-        self._show_trial(await self._dry_run(self._choice, self.form))
+        trial = await self._dry_run(choice, self.form)
+        if choice == self._choice:
+            self._show_trial(trial)
 
     async def _dry_run(self, choice: Choice, form: Form) -> DryRun:
         try:
