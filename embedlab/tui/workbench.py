@@ -16,7 +16,6 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.data.file_name import is_row_file
 from embedlab.encoders.encoder import Vectors, sentence_keys
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.vector_cache import EmbeddingCache
@@ -170,11 +169,7 @@ def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:
         for folder in folders.values()
         for stored in stored_facts(folder)
         if stored.task == task
-    ]
-    names = [
-        stored.name
-        for stored in stored_tasks
-        if stored.name != STARTER and not is_row_file(stored.name)
+        and {"file", STARTER}.isdisjoint(state.get("origin") for state in stored.data)
     ]
     whole_names = dict.fromkeys(name for name in names if not name.endswith((":train", ":dev")))
     return tuple(whole_names) or ("",)  # no dataset is called so: none names all

@@ -20,13 +20,23 @@ class Scored:
 
     def __init__(self, name: str, task: str = "sts") -> None:
         self.name, self.task = name, task
+        is_own = name.endswith(("tsv", "csv")) or name.startswith("rows-")
+        self.data = [{"origin": "file" if is_own else name if name == "starter" else "folder"}]
 
 
 @pytest.mark.parametrize(
     ("stored", "shown"),
     [
         (
-            ["sts12", "starter", "mk.tsv", "/tmp/own.csv", "sts-benchmark:dev", "sts13"],
+            [
+                "sts12",
+                "starter",
+                "mk.tsv",
+                "/tmp/own.csv",
+                "rows-1162f8",
+                "sts-benchmark:dev",
+                "sts13",
+            ],
             ("sts12", "sts13"),
         ),
         (["mteb:STS13"], ("mteb:STS13",)),
