@@ -119,7 +119,7 @@ def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> Sh
             if similarities[model.name].null_count() < outcomes.rows.height
         ),
         outcomes=outcomes,
-        notes=tuple(dict.fromkeys(_notes(folders, outcomes, {model.name for model in columns}))),
+        notes=tuple(dict.fromkeys(_notes(folders, outcomes))),
         errors=tuple(errors),
         similarities=similarities,
         vectors=lambda sentences: _stored_vectors(score_places, sentences, settings.cache),
@@ -161,11 +161,11 @@ def _trained_models(
 
 
 def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:
-    """The datasets of TASK that were scored, without the starter set and own files that were opened
+    """The datasets of TASK that were scored, without the starter set and own rows that were opened
     once, and without the splits that single figures ask for.
     """
-    stored_tasks = [
-        stored
+    names = [
+        stored.name
         for folder in folders.values()
         for stored in stored_facts(folder)
         if stored.task == task
@@ -187,7 +187,7 @@ def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
     return averages
 
 
-def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) -> Iterator[str]:
+def _notes(folders: Mapping[str, Path], outcomes: Outcomes) -> Iterator[str]:
     """What the files of the shown datasets say of themselves, the weightiest first."""
     shown_names = {block.dataset for block in outcomes.blocks}
     member_facts = [
@@ -201,11 +201,17 @@ def _notes(folders: Mapping[str, Path], outcomes: Outcomes, models: set[str]) ->
             if state.get("partial"):
                 rows, expected = state.get("rows"), state.get("expected_rows")
                 yield f"{stored.name} is partial: {rows} of {expected} rows"
+    seen_datasets: dict[str, dict[str, None]] = {}  # by member
+    noting_members: dict[str, dict[str, None]] = {}  # by note
     for member, stored in member_facts:
         if stored.overlap.sentences or stored.overlap.pairs:
-            yield f"{member} was trained on text of {stored.name}"
-    for _, stored in member_facts:
-        yield from stored.notes
+            seen_datasets.setdefault(member, {})[stored.name] = None
+        for note in stored.notes:
+            noting_members.setdefault(note, {})[member] = None
+    for member, names in seen_datasets.items():
+        yield f"{member} was trained on text of {', '.join(names)}"
+    for note, members in noting_members.items():
+        yield note if len(members) == len(folders) else f"{', '.join(members)}: {note}"
 
 
 def selectable_models(settings: Settings) -> list[str]:

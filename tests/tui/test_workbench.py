@@ -43,12 +43,35 @@ class Scored:
         (["mk.tsv"], ("",)),
     ],
 )
-def test_a_file_that_was_opened_once_is_not_among_the_datasets_of_a_task(
+def test_rows_that_were_opened_once_are_not_among_the_datasets_of_a_task(
     monkeypatch: pytest.MonkeyPatch, stored: list[str], shown: tuple[str, ...]
 ) -> None:
     facts = [*map(Scored, stored), Scored("mr", "transfer")]
     monkeypatch.setattr(workbench, "stored_facts", lambda folder: facts)
     assert workbench._corpora({"dice": Path(), "minilm": Path()}, "sts") == shown
+
+
+def test_what_limits_the_numbers_is_said_once_and_of_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "near": [("sts12", 3, ("text known",)), ("sick-r", 2, ("text known", "of both"))],
+        "far": [("sts12", 0, ("of both",)), ("gone", 9, ("not shown",))],
+    }
+
+    def stored(folder: Path) -> list[SimpleNamespace]:
+        return [
+            SimpleNamespace(
+                name=name, data=(), notes=notes, overlap=SimpleNamespace(sentences=shared, pairs=0)
+            )
+            for name, shared, notes in files[folder.name]
+        ]
+
+    monkeypatch.setattr(workbench, "stored_facts", stored)
+    notes = workbench._notes({name: Path(name) for name in files}, outcomes_of(["near", "far"]))
+    assert list(notes) == [
+        "near was trained on text of sts12, sick-r",
+        "near: text known",
+        "of both",
+    ]
 
 
 def test_an_item_says_which_run_was_trained_on_it(settings: Settings) -> None:
