@@ -6,7 +6,8 @@ dice>0.7        a number: gold, dice, gap, pair, a model's name, error(MODEL), w
 "bert@pooling=mean">0.5
 right:A         where the dashboard compares two models: A, B, both or neither is right; numbers A,
 B, delta_rank, delta_error
-dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters
+dataset:sts12   also source:headlines,MSR* — a comma means any of them, * any letters;
+number:"other numbers" — in quotes what has a blank or a comma in it
 tag:negation    a difference between the sentences: negation, number, length; see analysis/tags.py
 negation:one    a property: question, number, trained … and words>9, length<2; see
 outcomes/properties
@@ -64,7 +65,7 @@ _TERM = re.compile(
       | (?P<open>["/].*)
       | (?P<field>(?:(?!{OPERATOR})\S)+) \s* (?P<operator>{OPERATOR}) \s* (?P<number>\S*)
       | (?P<sentence>s1|s2|sentence1|sentence2) : (?: "(?P<quoted>[^"]*)" (?=\s|$) | (?P<part>[^\s"]\S*) )
-      | (?P<name>[\w-]+) : (?P<patterns>\S*)
+      | (?P<name>[\w-]+) : (?: "(?P<value>[^"]+)" (?=\s|$) | (?P<patterns>\S*) )
       | (?P<stray>{OPERATOR})
       | (?P<word>\S+)
     )""",
@@ -194,12 +195,12 @@ class _Term:
         return compile_expression(saved[name], self.columns, names=self.names)
 
     def _names(self) -> pl.Expr:
-        field, patterns = self.match.group("name", "patterns")
+        field, value, patterns = self.match.group("name", "value", "patterns")
         fields = [*(column for column in self.names if column in self.columns), TAG]
         name = _column(field, fields)
         if name is None:
             raise self._unknown_field_error(field, fields, group="name")
-        wanted_patterns = [pattern for pattern in patterns.split(",") if pattern]
+        wanted_patterns = [value] if value else [each for each in patterns.split(",") if each]
         if not wanted_patterns:
             raise self.error(
                 f"{field!r} names nothing",
