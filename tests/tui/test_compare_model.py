@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from embedlab.comparison.comparison import WHOLE
 from embedlab.core.session import unseen
+from embedlab.outcomes.selection import select_items
 from embedlab.tui.compare.model import (
     axis_labels,
     compare_shown,
@@ -12,6 +14,7 @@ from embedlab.tui.compare.model import (
     forest_lines,
     model_scores,
     place_on,
+    slice_expression,
     verdict,
     why_lines,
 )
@@ -65,6 +68,25 @@ def test_the_widest_average_sums_the_comparison_up() -> None:
     titles = [line.title for line in forest_lines(comparison)]
     assert titles == ["average of two", "first alone", "sts12", "sick-r"]
     assert model_scores(compare_shown(shown_with({}))) == ({}, {})  # there is no sum
+
+
+def test_a_row_says_what_the_header_does_not_and_its_filter_picks_its_items() -> None:
+    shown = shown_of(["near", "far"])
+    assert shown.outcomes is not None
+    comparison = compare_shown(shown, replace(WHOLE, by="source"))
+    first, second = forest_lines(comparison)
+    assert [first.title, second.title] == ["sts12 headlines", "sick-r headlines"]
+    assert slice_expression(comparison, second) == 'dataset:sick-r source:"headlines"'
+    alone = select_items(shown.outcomes, "dataset:sick-r", {})
+    for by, title in (("source", "headlines"), ("number", "the same numbers")):
+        comparison = compare_shown(shown, replace(WHOLE, by=by), alone)
+        (line,) = forest_lines(comparison)
+        assert line.title == title
+        expression = slice_expression(comparison, line)
+        picked = select_items(shown.outcomes, expression, {})
+        assert (picked.is_selected.sum(), line.items) == (60, 60)
+    by_length = compare_shown(shown, replace(WHOLE, by="length"))
+    assert slice_expression(by_length, next(forest_lines(by_length))) == ""
 
 
 def test_a_model_that_is_not_told_from_the_reference_has_its_own_mark_hollow() -> None:

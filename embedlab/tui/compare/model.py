@@ -21,6 +21,7 @@ from embedlab.tui.theme import HOLLOW, model_sign
 from embedlab.tui.workbench import ShownItems
 
 BY = (DATASET, "source", "dice", "negation", "number", "question", "length", "words", "gold")
+_BY_NAME = (DATASET, "source", "negation", "number", "question")  # the others are in bands
 _HALVES_SEED = 0  # of the halves that combinations of properties are searched and tested on
 _SCALE = 100
 _MOST_KINDS = 6
@@ -129,6 +130,9 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
     other averages, then the rest. MODELS are all that were chosen, in order of their signs.
     """
     main = main_slice(comparison)
+    datasets = {row.key.partition("/")[0] for row in comparison.slices if not row.averaged_keys}
+    named = f"{next(iter(datasets))} " if len(datasets) == 1 else ""  # by the header already
+    property_name = f"{comparison.slicing.by}: "  # is the head of the titles
     reference_name, *other_names = comparison.names
     slices = sorted(
         comparison.slices,
@@ -144,7 +148,7 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
             symbol = model_sign(position)
             yield ForestLine(
                 slice_key=compared_slice.key,
-                title=compared_slice.title,
+                title=compared_slice.title.removeprefix(named).replace(property_name, ""),
                 items=compared_slice.items,
                 reference=_SCALE * reference,
                 model=name,
@@ -162,12 +166,11 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
 
 def slice_expression(comparison: Comparison, line: ForestLine) -> str:
     """The filter that picks the items of a line, where the filter language has it."""
-    if comparison.slicing.by == DATASET:
-        return f"dataset:{line.slice_key}" if not line.is_average else ""
-    dataset, _, value = line.slice_key.partition("/")
-    if comparison.slicing.by == "source":
-        return f"dataset:{dataset} source:{value}"
-    return ""
+    by = comparison.slicing.by
+    if line.is_average or by not in _BY_NAME:
+        return ""
+    dataset, _, kind = line.slice_key.partition("/")
+    return f"dataset:{dataset}" + f' {by}:"{kind.removeprefix(f"{by}=")}"' * bool(kind)
 
 
 def explain_shown(

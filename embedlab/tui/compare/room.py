@@ -243,7 +243,7 @@ class CompareRoom(Room):
         forest = self.query_one("#forest", Lines)
         width = max(forest.scrollable_content_region.width, 40)
         longest = max((len(line.title) for line in self._lines), default=_TITLE)
-        self._title_width = max(12, min(_TITLE, longest, width - _NUMBERS - 18))
+        self._title_width = max(12, min(_TITLE, longest, width - _NUMBERS - _LEAST_BAR))
         bar = max(width - self._title_width - _NUMBERS - 1, 6)
         if self.comparison is None:
             forest.clear_options()
@@ -273,7 +273,7 @@ class CompareRoom(Room):
                     (f"{title:<{title_cells}} ", style),
                     (item_text, "$faint"),
                     (f"  {model_sign(line.place)}{_number(line.score):>6} ", colour),
-                    (f"{delta:>7} {line.sign or ' '}    ", "bold" if is_clear else "$faint"),
+                    (f"{delta:>7} {line.sign or ' '}  ", "bold" if is_clear else "$faint"),
                     _bar(line, low, high, bar, colour if is_clear else "$faint"),
                 )
             )
@@ -281,7 +281,7 @@ class CompareRoom(Room):
         sign = model_sign(self.dashboard.shown.models.index(self.comparison.names[0]))
         reference_text, diff = ("", "") if is_alone else (f"{sign} ref", "diff")
         title = f"{self.slicing.by:<{title_cells}} {'items':>6} {reference_text:>6} {'score':>8}"
-        head = f"{title} {diff:>7}      {axis_labels(low, high, bar)}"
+        head = f"{title} {diff:>7}    {axis_labels(low, high, bar)}"
         self.say("#forest-head", Content.styled(head, "bold $faint"))
 
     def on_option_list_option_highlighted(self) -> None:
@@ -312,7 +312,11 @@ class CompareRoom(Room):
         """Show the items of the row."""
         if self.line is None or self.comparison is None:
             return
-        expression = slice_expression(self.comparison, self.line)
+        kind = slice_expression(self.comparison, self.line)
+        expression = self.view.expression if self.view is not None else ""
+        if kind not in expression:
+            groups = expression.split(" or ")  # each must be of the row
+            expression = " or ".join(f"{group} {kind}".strip() for group in groups)
         self.dashboard.show_items(expression)
 
     def action_rows_by(self) -> None:
