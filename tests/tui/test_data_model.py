@@ -15,6 +15,8 @@ from embedlab.tui.data.model import (
     Facts,
     bins_of,
     item_of,
+    no_match_hint,
+    sort_orders,
     view_of,
     with_range,
     words_only_here,
@@ -88,6 +90,28 @@ def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
     assert bins.shown[0] == 0
     again = with_range(with_range("horse", GOLD, bins.edge(3), bins.edge(5)), GOLD, 0, 1)
     assert (again.count("gold"), again.count("horse")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [
+        ("dataset:sick", "`dataset:sick*` finds sick-r"),
+        ("dataset:mr", "values of dataset: sts12, sick-r"),
+        ("number:the", "`number:the*` finds the same numbers"),
+        ('number:"no numbers"', "values of number: the same numbers"),
+        ("gold>9", "esc clears the filter"),
+    ],
+)
+def test_where_no_item_matches_the_hint_has_the_names_that_there_are(
+    expression: str, hint: str
+) -> None:
+    view = view_of(facts(), expression, None, FILE, is_descending=True)
+    assert not len(view.rows)
+    assert no_match_hint(view) == hint
+
+
+def test_the_orders_come_round_where_dice_is_a_model_too() -> None:
+    assert sort_orders(Facts(shown_of(["near", "dice"]))) == ["gap", "gold", "dice", "near", FILE]
 
 
 def test_words_that_the_other_lacks_are_marked() -> None:

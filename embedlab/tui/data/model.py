@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.analysis.word_effects import percentile_ranks
+from embedlab.core.printable import first_few
 from embedlab.encoders.encoder import Vectors
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import ItemSelection, items_that_fit
@@ -188,17 +189,22 @@ def view_of(
 
 
 def no_match_hint(view: View) -> str:
-    """What to type where no item matches: a dataset's name is read whole, unless it ends with *."""
-    for name in re.findall(r"dataset:(\S+)", view.expression):
-        datasets = view.facts.shown.datasets
-        if name not in datasets and any(dataset.startswith(name) for dataset in datasets):
-            return f"`dataset:{name}*` finds {', '.join(d for d in datasets if d.startswith(name))}"
+    """What to type where no item matches: names are read whole, unless they end with *."""
+    known_values = {"dataset": pl.Series(view.facts.shown.datasets)}
+    known_values |= view.facts.outcomes.computed  # the properties that the filter has read
+    for name, typed in re.findall(r'([\w-]+):"?([^\s"*,]+)', view.expression):
+        names = known_values.get(name, pl.Series(dtype=pl.String)).unique(maintain_order=True)
+        values = names.drop_nulls().to_list() if names.dtype == pl.String else []
+        if beginning := [value for value in values if value.startswith(typed) and value != typed]:
+            return f"`{name}:{typed}*` finds {first_few(beginning, 6)}"
+        if values and typed not in values:
+            return f"values of {name}: {first_few(values, 6)}"
     return "esc clears the filter"
 
 
 def sort_orders(facts: Facts) -> list[str]:
     """The orders that `s` goes through, the largest disagreements first."""
-    return [GAP, GOLD, DICE, *facts.predictions, FILE]
+    return list(dict.fromkeys([GAP, GOLD, DICE, *facts.predictions, FILE]))
 
 
 @dataclass(frozen=True, kw_only=True)
