@@ -595,14 +595,14 @@ class Dashboard(Working, Host):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Everything that ctrl+p finds: keys, orders, models, datasets, tasks, runs."""
         yield from super().get_system_commands(screen)
-        for active in screen.active_bindings.values():
-            binding = active.binding
-            if binding.description:
-                yield SystemCommand(
-                    binding.description,
-                    binding.tooltip or binding.description,
-                    partial(self.run_action, binding.action, active.node),
-                )
+        shown_last = sorted(screen.active_bindings.values(), key=lambda key: key.binding.show)
+        active_of_name = {key.binding.description: key for key in shown_last if key.binding.tooltip}
+        for description, active in active_of_name.items():
+            yield SystemCommand(
+                f"{description}  {self.get_key_display(active.binding)}",
+                active.binding.tooltip,
+                partial(self.run_action, active.binding.action, active.node),
+            )
         data = self.items
         orders = sort_orders(data.facts) if data.facts is not None else ()
         kinds: list[tuple[str, str, Iterable[str], Callable[[str], object]]] = [
