@@ -336,14 +336,13 @@ class Dashboard(Working, Host):
             else f"{item_count:,} items" * (item_count > 0)
         )
         data = Path(data_name(self.settings.data or STARTER_FOLDER)).name
-        notes = " notes" * (self.size.width >= FOLD_BELOW)
         pending = "…" * (self.comparison is None)
         chips = [
             chip(position, name, scores.get(name, pending), sign_of_model.get(name, ""))
             for position, name in enumerate(self.models)
         ]
         right = Content.assemble(
-            (items, "$faint"), (f"  i {limits}{notes}" * (limits > 0), "$text-warning")
+            (items, "$faint"), (f"  i {limits} notes" * (limits > 0), "$text-warning")
         )
         if self.room.id == "runs":  # it is about others
             chips, right = [], Content()

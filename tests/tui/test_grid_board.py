@@ -37,7 +37,7 @@ async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open)
         await shows(
             "1 Data  2 Compare  3 Runs    mine",
             "81.50 ± 0.71 *",
-            "✓   seed 1   finished   step 30 of 30   loss 0.25   dev 51.00   sts12 91.00",
+            "✓   seed 1   finished   loss 0.25   dev 51.00   sts12 91.00",
             "╭─ dev score ─",
         )
         run = RunFolder.of(app.settings.runs, plan.variants[0].run, 1)

@@ -439,10 +439,11 @@ class DataRoom(Room):
         """Write the marked items, or all that are shown."""
         if self.view is None:
             return
-        path = await self.app.push_screen_wait(Ask("Write these items as CSV to", "items.csv"))
+        rows = sorted(self.table.marked) or self.view.rows.tolist()
+        question = f"Write {len(rows):,} items as CSV to"
+        path = await self.app.push_screen_wait(Ask(question, "items.csv"))
         if not path:
             return
-        rows = sorted(self.table.marked) or self.view.rows.tolist()
         message = f"wrote {len(rows):,} items to {path}"
         await self.do(lambda: self._write(typed_path(path), rows), message)
 

@@ -23,7 +23,7 @@ from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.schema import unbuild
 from embedlab.core.settings import Settings
 from embedlab.data.words import edit_sentence
-from embedlab.tui.plain import faint
+from embedlab.tui.plain import faint, shorten_middle
 from embedlab.tui.theme import model_colour, model_sign
 
 REST_S = 0.4  # of the keys, before what was typed is scored
@@ -198,14 +198,17 @@ class WhatIf(VerticalScroll):
         )
         width = max((len(word) for _, word, _ in shortened), default=4) + 2
         scores_of_model = {m: a for m, a in answers.items() if not isinstance(a, str)}
-        head = "".join(f"{model_sign(self._models.index(m))} {m[:8]:<9}" for m in scores_of_model)
+        head = "".join(
+            f"{model_sign(self._models.index(m))} {shorten_middle(m, 12):<14}"
+            for m in scores_of_model
+        )
         lines = [Content.styled(f"{'each word':<{width}}{head}", "bold $faint")]
         for number, (side, word, _) in enumerate(shortened, start=1):
             styled: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
             for model, scores in scores_of_model.items():
                 effect = scores[0] - scores[number]
                 style = model_colour(self._models.index(model)) if abs(effect) >= 0.02 else "$faint"
-                styled.append((f"{effect:+z.3f}     ", style))
+                styled.append((f"{effect:<+z16.3f}", style))
             lines.append(Content.assemble(*styled))
         note = (
             "+ brings the sentences together, - sets them apart; the second sentence is in italics"

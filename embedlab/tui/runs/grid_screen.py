@@ -237,11 +237,13 @@ class GridScreen(Guarded, Working, Screen[None]):
                 continue
             status, score = training.status, training.score
             step = status.step
+            state = status.shown_state
+            if step is not None and step.step < step.steps:
+                state += f"   step {step.step} of {step.steps}"
             table.add_row(
                 SIGNS[status.shown_state],
                 f"seed {seed}",
-                status.shown_state,
-                f"step {step.step} of {step.steps}" if step else "",
+                state,
                 f"loss {step.loss:.4g}" if step else "",
                 f"dev {status.dev.score:z.2f}" if status.dev else "",
                 f"{score.slice} {score.scale * score.value:z.2f}" if score else training.note,

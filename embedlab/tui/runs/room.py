@@ -353,8 +353,10 @@ class RunsRoom(Room):
                 return entry is not None and entry.is_active
             case "resume":
                 return any(training.status.is_unfinished for training in trainings)
-            case "rename" | "delete" | "mark":
-                return bool(trainings) or action == "delete"
+            case "rename" | "mark":
+                return bool(trainings)
+            case "delete":
+                return entry is None or not entry.is_active
         return True
 
     def action_filter(self) -> None:
@@ -530,6 +532,8 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
             "scored when the training ends"
             if entry.is_active
             else "not scored yet: `embedlab evaluate` scores it"
+            if any(training.status.state == "finished" for training in entry.trainings)
+            else "no model to score: the training did not finish"
         )
     width = max(len(row.name) for row in rows)
     lines = []
