@@ -67,6 +67,13 @@ def test_a_sentence_fills_its_cells_and_says_where_it_is_cut(
     assert text.endswith("…") == (width < cell_len("a 猫 runs"))
 
 
+async def test_a_head_without_room_for_the_number_of_items_is_drawn(opened: Open) -> None:
+    async with opened() as pilot:
+        table = pilot.app.query_one(ItemTable)
+        table._text_width = 4  # as with many items and models in a narrow window
+        assert "".join(part.text for part in table._header()).endswith("1 of 120")
+
+
 async def test_one_model_alone_has_scores_and_no_differences(opened: Open) -> None:
     async with opened(models=("near",)) as pilot:
         app = dashboard(pilot)

@@ -218,7 +218,7 @@ class ItemTable(ScrollView, can_focus=True):
             texts = f"{' first sentence':<{self._text_width // 2 + 1}}second sentence"
         count = len(self.view.rows)
         position_text = f"{self.cursor + 1:,} of {count:,}" if count else ""
-        texts = f"{texts:<{self._text_width - len(position_text)}} "
+        texts = texts.ljust(self._text_width - len(position_text)) + " "  # may have no room
         faint = self._style("faint", bold=True)
         return [*segments, Segment(texts, faint), Segment(position_text, self._style("faint"))]
 
