@@ -28,6 +28,7 @@ from embedlab.core.paths import INSIDE, STARTER_FOLDER, data_folder, data_name, 
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
+from embedlab.data.source import dataset_names
 from embedlab.runs.launch import shared_flags
 from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
@@ -247,7 +248,7 @@ class Dashboard(Working, Host):
     def why_empty(self) -> str:
         """What to do where no item is shown."""
         if self.busy:
-            return f"scoring {', '.join(self.busy)} on {self.shown_task} …"
+            return f"{self._busy_text} …"
         if not self._is_loaded:
             return "reading …"
         return (
@@ -346,12 +347,16 @@ class Dashboard(Working, Host):
         )
         if self.room.id == "runs":  # it is about others
             chips, right = [], Content()
-        if busy:
-            chips.append(Content.styled(busy, "italic $faint"))
+        if self.busy:
+            chips.append(Content.styled(self._busy_text, "italic $faint"))
         path = [data, *self.room.crumbs]
         lines = Content("   ").join(chips)
         self.main.query_one(Header).show(str(self.room.id), path, right, lines)
         self._show_sidebar(scores)
+
+    @property
+    def _busy_text(self) -> str:
+        return ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
 
     def _limits(self) -> list[str]:
         notes = [*self.shown.notes, *(self.comparison.remarks if self.comparison else ())]
@@ -543,7 +548,9 @@ class Dashboard(Working, Host):
     @work(group="open", exit_on_error=False)
     async def action_open(self) -> None:
         """Open what was typed: a file of pairs, a folder, a model, a run, a task, a recipe."""
-        question = "Open a CSV, a data folder, a model, a run, a task, a recipe or a grid"
+        question = (
+            "Open a CSV, a data folder, a dataset, a task, a model, a run, a recipe or a grid"
+        )
         if typed_name := await self.push_screen_wait(Ask(question)):
             try:
                 opened = await asyncio.to_thread(self._what_is, typed_name)
@@ -559,7 +566,7 @@ class Dashboard(Working, Host):
         path = typed_path(typed)
         if is_row_file(typed) and path.is_file():
             return partial(self.show_task, str(path))
-        if typed in task_names():
+        if typed in task_names() or typed in dataset_names():
             return partial(self.show_task, typed)
         if typed.endswith(".toml"):
             return partial(self.runs.action_launch, typed)
