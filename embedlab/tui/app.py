@@ -328,7 +328,6 @@ class Dashboard(Working, Host):
             return
         scores, sign_of_model = model_scores(self.comparison)
         limits = len(self._limits())
-        busy = ", ".join(f"scoring {name} on {task}" for name, task in self.busy.items())
         item_count = self.shown.items
         matching_count = len(self.view.rows) if self.view is not None and item_count else 0
         items = (

@@ -51,22 +51,16 @@ class Facts:
     @cached_property
     def ranks(self) -> Mapping[str, Floats]:
         """The error of each model and the gap between all, in points of rank."""
-        table = pl.DataFrame(
-            {
-                "dataset": self.outcomes.rows["block"],
-                GOLD: self.outcomes.column(GOLD),
-                **{
-                    f"m{index}": self.outcomes.only_scores(self.shown.similarities[model.name])
-                    for index, model in enumerate(self.shown.columns)
-                },
-            }
-        )
-        columns = [name for name in table.columns if name.startswith("m")]
-        if not columns:
+        if not self.shown.columns:
             return {}
-        frame = rank_errors(table, columns)
-        names = [model.name for model in self.shown.columns]
-        errors = {name: _floats(frame[f"error(m{index})"]) for index, name in enumerate(names)}
+        names = {str(index): model.name for index, model in enumerate(self.shown.columns)}
+        scores = {
+            key: self.outcomes.only_scores(self.shown.similarities[name])
+            for key, name in names.items()
+        }
+        columns = {"dataset": self.outcomes.rows["block"], GOLD: self.outcomes.column(GOLD)}
+        frame = rank_errors(pl.DataFrame({**columns, **scores}), list(scores))
+        errors = {name: _floats(frame[f"error({key})"]) for key, name in names.items()}
         return {**errors, GAP: _floats(frame[GAP])}
 
     @property
@@ -190,11 +184,14 @@ def view_of(
 
 def no_match_hint(view: View) -> str:
     """What to type where no item matches: names are read whole, unless they end with *."""
-    known_values = {"dataset": pl.Series(view.facts.shown.datasets)}
-    known_values |= view.facts.outcomes.computed  # the properties that the filter has read
+    values_of_field: dict[str, list[str]] = {
+        name: column.drop_nulls().unique(maintain_order=True).to_list()
+        for name, column in view.facts.outcomes.computed.items()  # by the filter, too
+        if column.dtype == pl.String
+    }
+    values_of_field["dataset"] = list(view.facts.shown.datasets)
     for name, typed in re.findall(r'([\w-]+):"?([^\s"*,]+)', view.expression):
-        names = known_values.get(name, pl.Series(dtype=pl.String)).unique(maintain_order=True)
-        values = names.drop_nulls().to_list() if names.dtype == pl.String else []
+        values = values_of_field.get(name, [])
         if beginning := [value for value in values if value.startswith(typed) and value != typed]:
             return f"`{name}:{typed}*` finds {first_few(beginning, 6)}"
         if values and typed not in values:

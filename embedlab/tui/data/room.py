@@ -94,8 +94,8 @@ class FilterField(Input):
     def action_history(self, step: int) -> None:
         """Take a filter that was typed before."""
         lines = ["", *self.words.history]
-        index = lines.index(self.value) if self.value in lines else 0
-        self.value = lines[max(0, min(index + step, len(lines) - 1))]
+        index = lines.index(self.value) + step if self.value in lines else step
+        self.value = lines[max(0, min(index, len(lines) - 1))]
         self.cursor_position = len(self.value)
 
 
@@ -327,12 +327,8 @@ class DataRoom(Room):
         """Go to the table, and remember the filter."""
         event.stop()
         if event.value.strip():
-            history = [
-                earlier
-                for earlier in self.dashboard.memory.get("filters", [])
-                if earlier != event.value
-            ]
-            filters = [event.value, *history][:HISTORY]
+            earlier_filters = self.dashboard.memory.get("filters", [])
+            filters = [*dict.fromkeys([event.value, *earlier_filters])][:HISTORY]
             self.dashboard.remember("filters", filters)
             self.line.words.history = filters
         self.screen.set_focus(self.table)

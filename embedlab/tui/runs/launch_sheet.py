@@ -4,7 +4,8 @@ would do beside it.
 
 import asyncio
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -133,16 +134,16 @@ class LaunchSheet(Working, ModalScreen[str | None]):
 
     @work(thread=True, group="choices", exit_on_error=False)
     def _read_choices(self) -> None:
-        listed = choices()
         own_choices = []
-        for path in dict.fromkeys(
-            [*([self._typed] if self._typed else []), *self._memory.get("own files", [])]
-        ):
-            try:
+        for path in dict.fromkeys(filter(None, [self._typed, *self._own_files])):
+            with suppress(EmbedlabError, OSError):
                 own_choices.append(choice_of_file(path))
-            except (EmbedlabError, OSError):
-                continue
-        self.hand_over(self._list, [*own_choices, *listed])
+        self.hand_over(self._list, [*own_choices, *choices()])
+
+    @property
+    def _own_files(self) -> Sequence[str]:
+        files: list[str] = self._memory.get("own files", [])
+        return files
 
     def _list(self, listed: list[Choice]) -> None:
         self._choices = {choice.key: choice for choice in listed}
@@ -206,10 +207,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             self._show_trial(DryRun.refused(error))
             return
         self._choices = {choice.key: choice, **self._choices}
-        files = [
-            choice.name,
-            *(earlier for earlier in self._memory.get("own files", []) if earlier != choice.name),
-        ]
+        files = [*dict.fromkeys([choice.name, *self._own_files])]
         self._memory.set("own files", files[:20])
         self.query_one("#words", Input).value = ""
         self._show_choices()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from statistics import fmean, stdev
@@ -334,7 +335,6 @@ class RunFollower:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._trainings: dict[Path, tuple[object, Training]] = {}
-        self._plans: dict[Path, tuple[object, GridPlan]] = {}
         self._intervals: dict[tuple[Path, object], Mapping[str, tuple[float, float]]] = {}
 
     def look(self) -> RunsLook:
@@ -360,14 +360,8 @@ class RunFollower:
 
     def _read_plans(self) -> Iterator[GridPlan]:
         for path in (self._folder / GRIDS).glob("*/plan.json"):
-            stamp = _stamp(path)
-            stamped_plan = self._plans.get(path)
-            if stamped_plan is None or stamped_plan[0] != stamp:
-                try:
-                    stamped_plan = self._plans[path] = stamp, GridPlan.load(path)
-                except (EmbedlabError, OSError):  # its runs are shown one by one
-                    continue
-            yield stamped_plan[1]
+            with suppress(EmbedlabError, OSError):  # its runs are shown one by one
+                yield _read_plan(path, _stamp(path))
 
     def _training(self, run: RunFolder, now: float) -> Training:
         stamp = _stamp(
@@ -402,6 +396,12 @@ class RunFollower:
     def keep_intervals(self, run: RunFolder, intervals: Mapping[str, tuple[float, float]]) -> None:
         """Show these INTERVALS beside the scores of RUN from the next look on."""
         self._intervals[run.path, _score_stamp(run)] = intervals
+
+
+@lru_cache(maxsize=1_000)
+def _read_plan(path: Path, stamp: object) -> GridPlan:
+    """Read the plan in the file at PATH, which changes with its STAMP."""
+    return GridPlan.load(path)
 
 
 def _score_stamp(run: RunFolder) -> object:

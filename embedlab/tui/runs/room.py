@@ -31,7 +31,7 @@ from embedlab.tui.theme import model_colour
 LOOK_EVERY_S = 1.0
 _NO_RUNS = "no runs yet: n launches a recipe or a grid; those of the command line come here too"
 _TEXTS = ("results", "console", "config")
-_NARROW, _WIDE = 116, 170  # cells
+_NARROW, _WIDE = 122, 170  # cells
 
 
 class Pane(VerticalScroll, can_focus=True):
@@ -63,7 +63,7 @@ class RunsRoom(Room):
     TITLE = "Runs"
     DEFAULT_CSS = """
     RunsRoom { layout: horizontal; }
-    RunsRoom #run-side { width: 2fr; min-width: 76; }
+    RunsRoom #run-side { width: 2fr; min-width: 82; }
     RunsRoom #run-panes { width: 3fr; }
     RunsRoom RunList { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     RunsRoom #run-header { height: 1; color: $faint; text-wrap: nowrap; }
@@ -356,7 +356,7 @@ class RunsRoom(Room):
             case "rename" | "mark":
                 return bool(trainings)
             case "delete":
-                return entry is None or not entry.is_active
+                return bool(self.marked) or entry is None or not entry.is_active
         return True
 
     def action_filter(self) -> None:
