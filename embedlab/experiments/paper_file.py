@@ -403,14 +403,9 @@ def paper_folder(paper: str) -> Path:
         return recipes_folder() / "papers" / paper
     listing = "`embedlab reproduce` lists all; ./FOLDER is one of your own"
     if paper in recipe_names():
-        folder = recipes_folder() / "papers"
-        users = (
-            name
-            for name in paper_names()
-            if f'"{paper}"' in (folder / name / PAPER_FILE).read_text("utf-8")
+        listing = (
+            f"{paper} is a recipe: `embedlab train {paper}`; `embedlab reproduce` lists papers"
         )
-        suggestion = "".join(f", tables with it: `embedlab reproduce {name}`" for name in users)
-        listing = f"{paper} is a recipe: `embedlab train {paper}`{suggestion}"
     raise unknown_name_error("paper", paper, paper_names(), listing=listing)
 
 

@@ -56,13 +56,7 @@ class CellTimes:
         ]
         done = [entry for entry in entries if entry.state == "done" and entry.seconds > 0]
         seconds, measured = _seconds(plan, todo, done)
-        keys = [cell.id for cell in todo]
-        return cls(
-            seconds=dict(zip(keys, seconds, strict=True)) if seconds is not None else None,
-            measured=measured,
-            cells=len(todo),
-            sizes=_sizes(todo),
-        )
+        return cls(seconds=seconds, measured=measured, cells=len(todo), sizes=_sizes(todo))
 
     def cost(self, workers: int, spent_s: Mapping[str, float] = MappingProxyType({})) -> Cost:
         """The cost with this many workers, less what was SPENT on cells that run."""
@@ -91,9 +85,9 @@ class CellTimes:
 
 def _seconds(
     plan: GridPlan, todo: Sequence[Cell], done: Sequence[CellEntry]
-) -> tuple[list[float] | None, str]:
-    """Return the seconds of each cell in TODO, and what they were measured on; None where a part of
-    the work was never measured.
+) -> tuple[dict[str, float] | None, str]:
+    """Return the seconds of each cell in TODO by its id, and what they were measured on; None where
+    a part of the work was never measured.
     """
     if not todo:
         return None, "nothing is left to do"
@@ -103,19 +97,20 @@ def _seconds(
         scale = spent_s / rows if rows else 0.0
         per_cell = spent_s / len(done)
         return (
-            [cell.variant.rows * scale or per_cell for cell in todo],
+            {cell.id: cell.variant.rows * scale or per_cell for cell in todo},
             f"{len(done)} finished cells",
         )
     measured = measured_seconds(plan.place, {_encoder(cell) for cell in todo})
     if not measured or not all(cell.variant.rows for cell in todo):
         return None, "nothing measured yet"
-    seconds, unknown = [], set()
+    seconds: dict[str, float] = {}
+    unknown = set()
     for cell in todo:
         encoder = _encoder(cell)
         amounts = {TRAINING: cell.variant.rows, START_UP: 1.0, **dict.fromkeys(cell.tasks, 1.0)}
         unknown |= {work for work in amounts if (encoder, work) not in measured}
         works = [measured.get((encoder, work), 0.0) * amount for work, amount in amounts.items()]
-        seconds.append(sum(works))
+        seconds[cell.id] = sum(works)
     if unknown:
         return None, f"{' and '.join(sorted(unknown))} not measured yet"
     return seconds, "earlier cells of the same encoder"

@@ -5,6 +5,7 @@ itself, so that the work goes on also when the process that submitted it has end
 """
 
 import hashlib
+import os
 import shlex
 import shutil
 import subprocess
@@ -15,9 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from embedlab.core import python_processes
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
-from embedlab.core.python_processes import python_command
+from embedlab.core.python_processes import isolated_environment, python_command
 from embedlab.experiments.cells import PROGRAM, CellEntry
 from embedlab.experiments.executors.executor import Executor
 from embedlab.experiments.plan import GridFolder, GridPlan
@@ -304,19 +304,19 @@ def _read_setup(name: str) -> str:
 
 def _run(*command: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
     """Run a command of Slurm with this standard input."""
-    pipe = subprocess.PIPE
-    with python_processes.start(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        try:
-            output, errors = process.communicate(typed.encode(), timeout=ANSWER_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            output, errors = process.communicate()
-    return subprocess.CompletedProcess(
-        command,
-        process.returncode,
-        output.decode(errors="replace"),
-        errors.decode(errors="replace"),
-    )
+    try:
+        return subprocess.run(
+            command,
+            input=typed,
+            env=isolated_environment(os.environ),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=ANSWER_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, KILLED, "", f"no answer in {ANSWER_S} s")
 
 
 def _state(task: str) -> str:
