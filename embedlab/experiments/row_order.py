@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf, nan
+from math import inf, isnan, nan
 from statistics import fmean, stdev
 from typing import cast
 
@@ -221,16 +221,15 @@ class MeasuredTable:
 
     def _scores(self, point: Point) -> list[StoredScore]:
         """Return one score a member; members that were not evaluated on the point are left out."""
-        evaluations = [
-            self.evaluations.get((member.name, point.measure.task))
-            for member in self._of(point.row, point.column)
-        ]
-        scores = [
-            find_score(evaluation, point.measure)
-            for evaluation in evaluations
-            if evaluation is not None
-        ]
-        return [score for score in scores if score is not None and score.value == score.value]
+        names = [member.name for member in self._of(point.row, point.column)]
+        scores = self._stored_scores(point.measure, names)
+        return [score for score in scores if not isnan(score.value)]
+
+    def _stored_scores(self, measure: PaperMeasure, names: Sequence[str]) -> list[StoredScore]:
+        """Return the score that MEASURE names of each member that was evaluated."""
+        evaluations = [self.evaluations.get((name, measure.task)) for name in names]
+        scores = [find_score(each, measure) for each in evaluations if each is not None]
+        return [score for score in scores if score is not None]
 
     def _rank(self, columns: Sequence[str]) -> list[_Ranked]:
         """Return the rows that have all COLUMNS, best printed first; rows that the paper does not
@@ -410,12 +409,8 @@ class MeasuredTable:
         return _mean_evidence(keys, evidences)
 
     def _of_scores(self, measure: PaperMeasure, names: Sequence[str]) -> Evidence | None:
-        evaluations = [self.evaluations.get((name, measure.task)) for name in names]
-        scores = [
-            find_score(evaluation, measure) for evaluation in evaluations if evaluation is not None
-        ]
-        values = np.array([score.value for score in scores if score is not None])
-        if len(values) < len(evaluations):
+        values = np.array([score.value for score in self._stored_scores(measure, names)])
+        if len(values) < len(names):
             return None
         return Evidence(
             key=measure.slice,

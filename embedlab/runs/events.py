@@ -11,13 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from embedlab.core.disk import as_disk_errors, is_intact_line, sealed_line
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import open_own
-from embedlab.core.settings import ERRORS_TO
 
 # mean cosine; that of a collapsed encoder was .998, of BERT without fine-tuning .82
 COLLAPSED = 0.99
@@ -259,12 +257,7 @@ class EventLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -312,11 +305,6 @@ def _ends_in_half_a_line(path: Path) -> bool:
             return False
         file.seek(-1, 2)
         return file.read(1) != b"\n"
-
-
-def with_errors_to(file: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """ENVIRONMENT for a process that reports in FILE why it ended."""
-    return {**environment, ERRORS_TO: str(file.absolute())}
 
 
 def length(file: Path) -> int:

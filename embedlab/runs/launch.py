@@ -20,8 +20,8 @@ from embedlab.core.interrupts import handle_stops
 from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
-from embedlab.core.settings import Settings
-from embedlab.runs.events import Cancelled, EventLog, Failed, failure_after, length, with_errors_to
+from embedlab.core.settings import ERRORS_TO, Settings
+from embedlab.runs.events import Cancelled, EventLog, Failed, failure_after, length
 from embedlab.runs.store import RunFolder, is_process
 
 POLL_S = 0.1
@@ -122,7 +122,7 @@ def start_detached(
     with file:
         process = python_processes.start(
             [*(program or python_command()), *arguments],
-            environment=with_errors_to(errors, environment or os.environ),
+            environment={**(environment or os.environ), ERRORS_TO: str(errors.absolute())},
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
