@@ -36,7 +36,6 @@ from embedlab.training.learner import Learner, backward, joint_backward
 from embedlab.training.meter import Meter, SpreadMeter, Unreported, sample_sentences
 from embedlab.training.order import task_orders
 from embedlab.training.parallel import Team
-from embedlab.training.stage_data import StageData
 
 DevScore = Callable[[TrainedEncoder], float]
 
@@ -132,10 +131,10 @@ def train_block(
             or block.turns(finished)[0].stage_index != turns[0].stage_index
             or (device.type == "cpu" and not meter.is_finite)
         ):
-            epochs = {
-                block.stages[turn.stage_index].index: _epoch(block.stages[turn.stage_index], turn)
-                for turn in turns
-            }
+            epochs = {}
+            for turn in turns:
+                data = block.stages[turn.stage_index]
+                epochs[data.index] = data.passes * (turn.number + 1) / data.steps
             _emit_steps(
                 session,
                 meter.read(epochs, step=session.step, lr=stepper.lr, skipped=session.scale.skipped),
@@ -255,11 +254,6 @@ def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
         for decays in (True, False)
     ]
     return torch.optim.AdamW(groups, fused=True)
-
-
-def _epoch(data: StageData, turn: Turn) -> float:
-    """Return the passes over a stage's rows after a turn."""
-    return data.passes * (turn.number + 1) / data.steps
 
 
 def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:

@@ -287,7 +287,11 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
             f"are padding"
         )
     if needs.compares_rows and (parts := data.stage.optim.accumulate) is not None:
-        notes.append(parts_note(data.stage.optim.batch_size, parts))
+        rows = data.stage.optim.batch_size
+        notes.append(
+            f"a row is compared with the others of its part alone, about {-(-rows // parts)} of "
+            f"{rows}: not the loss of the whole batch"
+        )
     notes += filter(None, [data.excluded, data.scale])
     if lost_rows := data.rows.left_out:
         notes.append(f"{lost_rows} rows are left out: their word is not one known token")
@@ -296,16 +300,6 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
     for note in notes:
         session.note(f"stage {data.index}: {note}")
     return collation
-
-
-def parts_note(rows: int, parts: int) -> str:
-    """Return what a reader must know of gradients accumulated over PARTS of batches of ROWS, where
-    rows are compared with each other.
-    """
-    return (
-        f"a row is compared with the others of its part alone, about {-(-rows // parts)} of "
-        f"{rows}: not the loss of the whole batch"
-    )
 
 
 def _take_best(session: TrainingSession, recipe: Recipe, misfit: Misfit) -> None:

@@ -104,11 +104,6 @@ def class_contrastive_loss(
     return terms.sum() if reduction == "sum" else terms.sum() / (counts > 0).sum().clamp(min=1)
 
 
-def tenths(gold: "Tensor") -> "Tensor":
-    """The class of each gold score: the score rounded to a tenth, counted in tenths."""
-    return (10 * gold).round().long()
-
-
 @cache
 def objective() -> type:
     """Every text is encoded once with each dropout rate; all views of all texts of a class are
@@ -149,7 +144,7 @@ def objective() -> type:
         def _classes(self, columns: Mapping[str, Tensor], rows: int) -> Tensor:
             match self.options.classes:
                 case "tenths":
-                    return tenths(columns["gold"])
+                    return (10 * columns["gold"]).round().long()
                 case "exact":
                     classes: Tensor = torch.unique(columns["gold"], return_inverse=True)[1]
                     return classes
