@@ -44,10 +44,10 @@ from embedlab.objectives.objective import build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Collation, PackedRows, chunk_cutter, tokenise_in_parts
+from embedlab.training.blocks import open_stages
 from embedlab.training.capture import CapturedPasses, common_shapes
 from embedlab.training.loop import adamw
 from embedlab.training.order import batch_generator
-from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 
 BATCH, WINDOW, SEED = 64, 10, 1

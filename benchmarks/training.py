@@ -153,7 +153,7 @@ def peer_trainer(
     from sentence_transformers.sentence_transformer import losses, modules
 
     from embedlab.objectives.objective import build_objectives
-    from embedlab.training.stage_data import open_stages
+    from embedlab.training.blocks import open_stages
 
     stage = open_stages(recipe, source, seed)[0]
     optim, frame, batches = (
@@ -238,7 +238,7 @@ def lower_bound(
     from embedlab.encoders.device import Machine
     from embedlab.models.reading import UsageOptions
     from embedlab.objectives.needs import objective_needs
-    from embedlab.training.stage_data import open_stages
+    from embedlab.training.blocks import open_stages
 
     recipe = recipe_of(name, encoder, pairs)
     here = Machine(device=torch.device("cpu"), precision="float32", threads=ceilings.threads)

@@ -56,9 +56,8 @@ from embedlab.runs.store import RunFolder
 from embedlab.scoring.results import evaluate_task
 from embedlab.training import loop
 from embedlab.training.batching import stored_tokens
-from embedlab.training.blocks import group_stages
+from embedlab.training.blocks import plan_stages
 from embedlab.training.checkpointing import Checkpoints, find_misfit
-from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from embedlab.tui.state import Memory
 
@@ -333,7 +332,7 @@ def _reader_of_checkpoints(world: World) -> Read:
         str(world.folder / "tiny"), MACHINE, wishes=UsageOptions(pooling="mean", max_tokens=32)
     )
     objectives = build_objectives(world.recipe, encoder.dim)
-    plan = group_stages(open_stages(world.recipe, SAMPLE, 1))
+    plan = plan_stages(world.recipe, SAMPLE, 1)
     misfit = partial(find_misfit, encoder=encoder, objectives=objectives, steps=plan[-1].end)
 
     def read(folder: Path, said: list[str]) -> object:

@@ -264,7 +264,7 @@ def check_variants(
     from embedlab.models.catalog import starting_location
     from embedlab.objectives.needs import check_columns
     from embedlab.scoring.readiness import check_recipe_evaluation
-    from embedlab.training.stage_data import open_stages
+    from embedlab.training.blocks import open_stages
 
     source = Source.from_settings(settings)
     encoders = list(dict.fromkeys(str(variant.recipe["encoder"]["model"]) for variant in variants))

@@ -82,18 +82,16 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     from embedlab.core.recipe import recipe_to_table
     from embedlab.data.source import Source
     from embedlab.objectives.needs import require_data
-    from embedlab.training.blocks import group_stages
-    from embedlab.training.stage_data import first_example, open_stages
+    from embedlab.training.blocks import plan_stages
+    from embedlab.training.stage_data import first_example
 
     recipe, start, own_training = selected_recipe(options, settings)
     require_data(recipe)
     planned_folders(options, recipe, settings)
     check_start(options, recipe, start, settings)
     vocabulary = _word_reader(recipe, settings, options.planned_seeds[0])
-    stages = open_stages(
-        recipe, Source.from_settings(settings), options.planned_seeds[0], vocabulary
-    )
-    order = group_stages(stages, recipe.mix)
+    source, seed = Source.from_settings(settings), options.planned_seeds[0]
+    order = plan_stages(recipe, source, seed, vocabulary)
     notes = own_training.notes if own_training is not None else ()
     return recipe, {
         **({"notes": [*notes]} if notes else {}),
@@ -113,7 +111,8 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
                     for role, sentence in (first_example(data) if data.steps else ())
                 ],
             }
-            for data in stages
+            for block in order
+            for data in block.stages
         ],
     }
 

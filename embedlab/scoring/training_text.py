@@ -242,7 +242,7 @@ def _read_again(run: RunFolder, settings: Settings) -> KnownText:
         source = replace(source, folder=TINY_FOLDER)
     # Imported only here: most runs' training text is stored.
     from embedlab.data.overlaps import KnownText
-    from embedlab.training.stage_data import open_stages
+    from embedlab.training.blocks import open_stages
 
     stages = open_stages(run.recipe(), source, environment.seed)
     if [_state_identity(vars(state)) for data in stages for state in data.states] != [

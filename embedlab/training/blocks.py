@@ -3,15 +3,25 @@ together; the learning rate of each step, and the steps after which a dev score 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 
 import numpy as np
 
-from embedlab.core.recipe import MixSection, Schedule
-from embedlab.training.order import Indices
-from embedlab.training.stage_data import StageData, batch_sources, batches_a_step, is_in_step
+from embedlab.core.errors import Hint, NamedOption, UsageError
+from embedlab.core.recipe import JOINT_COMBINES, Combine, MixSection, Recipe, Schedule
+from embedlab.data.source import Source
+from embedlab.objectives.needs import WordIds
+from embedlab.training.order import Indices, batch_order, stepwise_order
+from embedlab.training.stage_data import (
+    StageData,
+    groups_of,
+    join_stages,
+    open_stage,
+    shorten_stage,
+    turn_lengths,
+)
 
 # Rows trained between two measurements of how far apart vectors are, which encode 256 sentences: at
 # two sentences a row, and three times the work to train one as to encode it, 2% of the time.
@@ -42,14 +52,24 @@ class StageBlock:
         return next(index for index, data in enumerate(self.stages) if data.index == data.leader)
 
     @property
+    def is_in_step(self) -> bool:
+        """Return whether several stages go through their own epochs in step, without a mix."""
+        return len(self.stages) > 1 and isinstance(self.stages[0].stage.optim.turn, str)
+
+    @property
+    def combine(self) -> Combine:
+        """Return how batches of its stages become steps."""
+        return "turns" if self.is_in_step else self.mix.combine
+
+    @property
     def batches_a_step(self) -> int:
         """Return one, or the number of stages for a joint step."""
-        return batches_a_step(self.stages, self.mix)
+        return len(self.stages) if self.combine in JOINT_COMBINES else 1
 
     @property
     def whole_steps(self) -> int:
         """Return the steps of all its stages without shortening; less than one pass is short."""
-        step_count = len(batch_sources(self.stages, self.mix)) // self.batches_a_step
+        step_count = len(self._whole_order) // self.batches_a_step
         first_stage, *other_stages = self.stages
         return step_count if other_stages else max(step_count, len(first_stage.whole_epoch(0)))
 
@@ -87,7 +107,7 @@ class StageBlock:
         For stages in step, an epoch covers all of them.
         """
         leader = self.stages[self.leader]
-        if is_in_step(self.stages):
+        if self.is_in_step:
             epochs = [
                 sum(steps)
                 for steps in zip(*(data.whole or data.epochs for data in self.stages), strict=True)
@@ -111,9 +131,19 @@ class StageBlock:
                 measured_steps.append(step)
         return frozenset(measured_steps)
 
+    @property
+    def _whole_order(self) -> Indices:
+        """Return which of its stages each batch is read from, without shortening."""
+        epochs = [data.whole or data.epochs for data in self.stages]
+        if self.is_in_step:
+            return stepwise_order(epochs, same_batch=self.stages[0].stage.optim.turn == "batch")
+        return batch_order(
+            self.combine, turn_lengths(self.stages), self.leader, epochs[self.leader]
+        )
+
     @cached_property
     def _order(self) -> Indices:
-        return batch_sources(self.stages, self.mix)[: sum(data.steps for data in self.stages)]
+        return self._whole_order[: sum(data.steps for data in self.stages)]
 
     @cached_property
     def _batches(self) -> tuple[Indices, ...]:
@@ -121,23 +151,50 @@ class StageBlock:
         return tuple(np.flatnonzero(self._order == index) for index in range(len(self.stages)))
 
 
-def group_stages(
-    stages: Sequence[StageData], mix: MixSection | None = None
+def plan_stages(
+    recipe: Recipe, source: Source, seed: int, word_ids: WordIds | None = None
 ) -> tuple[StageBlock, ...]:
-    """Return the stages of a recipe as blocks."""
-    members: dict[int, list[StageData]] = {}
-    for data in stages:
-        members.setdefault(data.leader, []).append(data)
-    stage_blocks: list[StageBlock] = []
-    for group in members.values():
-        stage_blocks.append(
-            StageBlock(
-                stages=tuple(group),
-                first=stage_blocks[-1].end if stage_blocks else 0,
-                mix=(None if is_in_step(group) else mix) or MixSection(),
-            )
+    """Open every stage of a recipe with its data, in order, and return them in blocks, within
+    `max_steps` where the recipe has it.
+
+    WORD_IDS are the encoder's words; without them, as in a dry run, no row is dropped for its word.
+    """
+    opened = [
+        open_stage(recipe, source, seed, index, word_ids) for index in range(len(recipe.stages))
+    ]
+    mix, blocks = recipe.mix or MixSection(), list[StageBlock]()
+    for group in groups_of(recipe.stages):
+        stages = join_stages([opened[index] for index in group], mix)
+        first = blocks[-1].end if blocks else 0
+        blocks.append(StageBlock(stages=tuple(stages), first=first, mix=mix))
+    return tuple(blocks if recipe.max_steps is None else _shorten(blocks, recipe.max_steps))
+
+
+def open_stages(
+    recipe: Recipe, source: Source, seed: int, word_ids: WordIds | None = None
+) -> tuple[StageData, ...]:
+    """Return the stages of `plan_stages`."""
+    plan = plan_stages(recipe, source, seed, word_ids)
+    return tuple(data for block in plan for data in block.stages)
+
+
+def _shorten(blocks: Sequence[StageBlock], max_steps: int) -> list[StageBlock]:
+    """Return the blocks within the first MAX_STEPS of the training; a number that shortens nothing
+    is refused.
+    """
+    if max_steps >= (total := blocks[-1].end):
+        raise UsageError(
+            f"max_steps is {max_steps}, but the whole training has {total} steps: "
+            f"nothing would be shortened",
+            hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
-    return tuple(stage_blocks)
+    shortened = []
+    for block in blocks:
+        counts = block.batches_taken(min(max(max_steps - block.first, 0), block.steps))
+        stages = map(shorten_stage, block.stages, counts)
+        first = min(block.first, max_steps)
+        shortened.append(replace(block, stages=tuple(stages), first=first))
+    return shortened
 
 
 def rate_factor(

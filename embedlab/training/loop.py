@@ -196,7 +196,7 @@ class _Stepper:
 
     def _teaches_whole(self, objectives: Iterable[Objective]) -> bool:
         """Return whether one process trains the whole encoder at every step, with one gradient."""
-        has_one_gradient = self._team.size == 1 and self._block.mix.combine not in {
+        has_one_gradient = self._team.size == 1 and self._block.combine not in {
             "surgery",
             "surgery-sum",
         }
@@ -233,7 +233,7 @@ class _Stepper:
                     for parts in read_batches
                 ],
                 list(self.parameters.values()),
-                self._block.mix.combine,
+                self._block.combine,
                 partial(task_orders, data.seed, data.index, step, len(read_batches)),
                 partial(self._team.add_gradients, self._learner.encoder, self._learner.objectives),
             )

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError
+from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.names import objective_options
-from embedlab.core.recipe import JOINT_COMBINES, MixSection, Recipe, Stage
+from embedlab.core.recipe import MixSection, Recipe, Stage
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.overlaps import KnownText
@@ -39,7 +39,6 @@ from embedlab.training.order import (
     epochs_of_steps,
     group_rows,
     steps_of_epochs,
-    stepwise_order,
 )
 
 _SAME_ROWS = 0  # seed of row draws that are the same for every run
@@ -98,25 +97,6 @@ class StageData:
             return [self.stage.data.rows] * len(self.states)
         counts = np.diff(np.searchsorted(self.read, self.ends), prepend=0)
         return [int(count) for count in counts]
-
-
-def open_stages(
-    recipe: Recipe, source: Source, seed: int, word_ids: WordIds | None = None
-) -> tuple[StageData, ...]:
-    """Open every stage of a recipe with its data, in order.
-
-    WORD_IDS are the encoder's words; without them, as in a dry run, no row is dropped for its word.
-    """
-    opened = [
-        open_stage(recipe, source, seed, index, word_ids) for index in range(len(recipe.stages))
-    ]
-    mix = recipe.mix or MixSection()
-    groups = [
-        _joint_stages([opened[index] for index in group], mix) for group in groups_of(recipe.stages)
-    ]
-    if recipe.max_steps is not None:
-        groups = _shorten_stages(groups, mix, recipe.max_steps)
-    return tuple(data for group in groups for data in group)
 
 
 def open_stage(
@@ -290,7 +270,7 @@ def first_example(data: StageData) -> list[tuple[str, str]]:
     return described
 
 
-def _joint_stages(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
+def join_stages(group: Sequence[StageData], mix: MixSection) -> list[StageData]:
     """Return the stages of a GROUP with the steps that the leader leaves them, restarting their
     rows as often as needed.
     """
@@ -317,62 +297,7 @@ def _joint_stages(group: Sequence[StageData], mix: MixSection) -> list[StageData
     ]
 
 
-def batch_sources(stages: Sequence[StageData], mix: MixSection) -> Indices:
-    """Return which of STAGES, trained together, each batch is read from, ignoring `max_steps`."""
-    if is_in_step(stages):
-        return stepwise_order(
-            [data.whole or data.epochs for data in stages],
-            same_batch=stages[0].stage.optim.turn == "batch",
-        )
-    leader = next(index for index, data in enumerate(stages) if data.index == data.leader)
-    return batch_order(
-        mix.combine, turn_lengths(stages), leader, stages[leader].whole or stages[leader].epochs
-    )
-
-
-def batches_a_step(stages: Sequence[StageData], mix: MixSection) -> int:
-    """Return one, or the number of STAGES for a joint step."""
-    return len(stages) if mix.combine in JOINT_COMBINES and not is_in_step(stages) else 1
-
-
-def is_in_step(stages: Sequence[StageData]) -> bool:
-    """Return whether several stages go through their own epochs in step, without a mix."""
-    return len(stages) > 1 and isinstance(stages[0].stage.optim.turn, str)
-
-
-def _shorten_stages(
-    groups: Sequence[list[StageData]], mix: MixSection, max_steps: int
-) -> list[list[StageData]]:
-    """Return the stages within the first MAX_STEPS of the training; a number that shortens nothing
-    is refused.
-    """
-    orders = [batch_sources(group, mix) for group in groups]
-    sizes = [
-        len(order) // batches_a_step(group, mix)
-        for group, order in zip(groups, orders, strict=True)
-    ]
-    if max_steps >= sum(sizes):
-        raise UsageError(
-            f"max_steps is {max_steps}, but the whole training has {sum(sizes)} steps: "
-            f"nothing would be shortened",
-            hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
-        )
-    shortened, steps_left = [], max_steps
-    for group, order, steps in zip(groups, orders, sizes, strict=True):
-        step_counts = np.bincount(
-            order[: steps_left * batches_a_step(group, mix)], minlength=len(group)
-        )
-        shortened.append(
-            [
-                _shorten_stage(data, int(count))
-                for data, count in zip(group, step_counts, strict=True)
-            ]
-        )
-        steps_left -= min(steps_left, steps)
-    return shortened
-
-
-def _shorten_stage(data: StageData, steps: int) -> StageData:
+def shorten_stage(data: StageData, steps: int) -> StageData:
     """Return a stage with its first STEPS alone; its learning rate schedule covers those."""
     epochs: list[int] = []
     while (steps_left := steps - sum(epochs)) > 0:

@@ -52,7 +52,7 @@ from embedlab.runs.status import flaw_of, is_trained, refuse_begun
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints, sweep
 from embedlab.training.batching import Collation, chunk_cutter, stored_tokens
-from embedlab.training.blocks import StageBlock, group_stages
+from embedlab.training.blocks import StageBlock, plan_stages
 from embedlab.training.capture import CapturedPasses, common_shapes, why_not_captured
 from embedlab.training.checkpointing import Checkpoints, Misfit, Snapshot, find_misfit
 from embedlab.training.gradients import LossScale
@@ -60,7 +60,7 @@ from embedlab.training.learner import is_frozen, recompute_layers
 from embedlab.training.loop import DevScore, TrainingSession, train_block
 from embedlab.training.meter import accelerator, require_tracker
 from embedlab.training.parallel import Team, join_team
-from embedlab.training.stage_data import StageData, open_stages
+from embedlab.training.stage_data import StageData
 
 Emit = Callable[[events.Event], None]
 
@@ -91,8 +91,8 @@ def train_run(
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
     encoder = _starting_encoder(recipe, source, machine, run)
-    stages = open_stages(recipe, source, seed, encoder.word_ids)
-    plan = group_stages(stages, recipe.mix)
+    plan = plan_stages(recipe, source, seed, encoder.word_ids)
+    stages = [data for block in plan for data in block.stages]
     environment = _environment(machine, seed, stages, plan)
     torch.manual_seed(seed)
     objectives = build_objectives(recipe, encoder.dim)

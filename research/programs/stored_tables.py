@@ -67,7 +67,8 @@ from embedlab.scoring.task_comparison import (
 from embedlab.scoring.training_text import START_UNKNOWN, keyed_items
 from embedlab.tasks.task import Selection, Texts, evaluation_without_scores
 from embedlab.tasks.task import task as find_task
-from embedlab.training.stage_data import StageData, open_stages
+from embedlab.training.blocks import open_stages
+from embedlab.training.stage_data import StageData
 
 FACTS = "embedlab-table"  # the parquet metadata key
 SUITE, FIFTHS = "suite", "fifths"  # the seven test splits; all splits of STS-B

@@ -27,7 +27,7 @@ from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.selection import SelectedTask
-from embedlab.training.stage_data import open_stages
+from embedlab.training.blocks import open_stages
 from embedlab.training.stages import train_run
 from tests.conftest import thin_out
 from tests.tasks.test_multitask import MACHINE, SAMPLE

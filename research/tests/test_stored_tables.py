@@ -39,7 +39,7 @@ from embedlab.reports.scores import comparison_table
 from embedlab.runs.environment import collect_environment
 from embedlab.runs.outcomes import SENTENCES
 from embedlab.runs.store import RunFolder
-from embedlab.training.stage_data import open_stages
+from embedlab.training.blocks import open_stages
 from tests.conftest import thin_out
 
 RESULTS = Path(__file__).parents[1]

@@ -40,7 +40,7 @@ from embedlab.scoring.training_text import (
     training_text,
 )
 from embedlab.tasks.task import TaskResult, evaluation_without_scores
-from embedlab.training.stage_data import open_stages
+from embedlab.training.blocks import open_stages
 from tests.stored_json import store_values, stored_values
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import MixSection, load_recipe
-from embedlab.training.blocks import StageBlock, group_stages
-from embedlab.training.stage_data import open_stages
+from embedlab.training.blocks import StageBlock, plan_stages
 from tests.training.small_runs import SAMPLE, joint_stages, recipe_of, stage
 
 
@@ -16,7 +15,7 @@ def block_of(encoder: Path, rows: tuple[int, int], turns: tuple[int, int]) -> St
     stages = [
         stage(rows=count, optim={"turn": turn}) for count, turn in zip(rows, turns, strict=True)
     ]
-    (block,) = group_stages(open_stages(recipe_of(encoder, *stages), SAMPLE, seed=1))
+    (block,) = plan_stages(recipe_of(encoder, *stages), SAMPLE, seed=1)
     return block
 
 
@@ -62,7 +61,7 @@ def test_a_stage_that_would_never_have_its_turn_is_refused(tiny_encoder: Path) -
 
 def test_a_joint_step_reads_a_batch_of_each_stage(tiny_encoder: Path) -> None:
     recipe = joint_stages(tiny_encoder)
-    block = group_stages(open_stages(recipe, SAMPLE, seed=1), recipe.mix)[1]
+    block = plan_stages(recipe, SAMPLE, seed=1)[1]
     assert block.steps == 8
     for step in range(block.steps):
         turns = [(turn.stage_index, turn.number) for turn in block.turns(step)]
@@ -78,7 +77,7 @@ def test_whose_end_ends_them_is_the_recipes_choice(
     stages = [stage(rows=rows, optim={"turn": 1}) for rows in (64, 32, 96)]
     recipe = recipe_of(tiny_encoder, *stages)
     mix = MixSection(combine="average", until=until)  # type: ignore[arg-type]
-    (block,) = group_stages(open_stages(replace(recipe, mix=mix), SAMPLE, seed=1), mix)
+    (block,) = plan_stages(replace(recipe, mix=mix), SAMPLE, seed=1)
     assert block.leader == place
     # rows that belong together are shuffled by stage
     assert block.steps == pytest.approx((5, 3, 7)[place], abs=1)
@@ -87,7 +86,7 @@ def test_whose_end_ends_them_is_the_recipes_choice(
 
 def test_fusion_reads_each_batch_of_sentiment_for_both_losses_then_the_other_sentences() -> None:
     recipe = load_recipe("multitask-fusion", ["stages.optim.epochs=2", "stages.data.rows=40"])
-    (block,) = group_stages(open_stages(recipe, SAMPLE, seed=1))
+    (block,) = plan_stages(recipe, SAMPLE, seed=1)
     first, second = block.stages
     sentiment, contrast = first.batches(1), second.batches(1)
     assert len(contrast) > len(sentiment) == 3
@@ -101,7 +100,7 @@ def test_fusion_reads_each_batch_of_sentiment_for_both_losses_then_the_other_sen
 
 def test_three_given_goes_through_quora_then_sentiment_then_sts_within_each_epoch() -> None:
     recipe = load_recipe("multitask-given", ["stages.optim.epochs=2", "stages.data.rows=40"])
-    given, tasks = group_stages(open_stages(recipe, SAMPLE, seed=1), recipe.mix)
+    given, tasks = plan_stages(recipe, SAMPLE, seed=1)
     assert [data.index for data in given.stages] == [0, 1]
     assert [data.index for data in tasks.stages] == [2, 3, 4]
     assert tasks.batches_a_step == 3

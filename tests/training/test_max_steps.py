@@ -9,8 +9,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.runs import events
-from embedlab.training.blocks import StageBlock, Turn, group_stages
-from embedlab.training.stage_data import open_stages
+from embedlab.training.blocks import StageBlock, Turn, open_stages, plan_stages
 from tests.training.small_runs import (
     SAMPLE,
     Train,
@@ -34,10 +33,10 @@ def test_whatever_is_mixed_the_first_steps_are_taken_as_they_were(
     of: Callable[[Path], Recipe], tiny_encoder: Path
 ) -> None:
     recipe = of(tiny_encoder)
-    whole = group_stages(open_stages(recipe, SAMPLE, 1), recipe.mix)
+    whole = plan_stages(recipe, SAMPLE, 1)
     order = turns_of(whole)
     for count in {1, 5, len(order) // 2, len(order) - 1}:
-        cut = group_stages(open_stages(replace(recipe, max_steps=count), SAMPLE, 1), recipe.mix)
+        cut = plan_stages(replace(recipe, max_steps=count), SAMPLE, 1)
         assert cut[-1].end == count
         assert turns_of(cut) == order[:count]
         assert sum(block.whole_steps for block in cut) == len(order)
@@ -62,7 +61,7 @@ def test_the_rate_rises_and_falls_within_the_steps_that_are_left(
 ) -> None:
     optim = {"epochs": 4, "warmup": 0.25}
     recipe = recipe_of(tiny_encoder, stage(rows=96, optim=optim), log_every=1)
-    (whole,) = group_stages(open_stages(recipe, SAMPLE, 1))
+    (whole,) = plan_stages(recipe, SAMPLE, 1)
     run = train(replace(recipe, max_steps=8))
     assert [event.lr for event in events_of(run, events.Step)] == pytest.approx(
         [0.0, 5e-4, *(1e-3 * (8 - step) / 6 for step in range(2, 8))]
@@ -83,7 +82,7 @@ def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
 
 def test_a_number_that_shortens_nothing_is_refused(tiny_encoder: Path) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=64))
-    steps = group_stages(open_stages(recipe, SAMPLE, 1))[-1].end
+    steps = plan_stages(recipe, SAMPLE, 1)[-1].end
     with pytest.raises(
         UsageError, match=f"max_steps is {steps}, but the whole training has {steps} steps"
     ):

@@ -12,7 +12,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import run_status
-from embedlab.training.stage_data import open_stages
+from embedlab.training.blocks import open_stages
 from tests.training.small_runs import SAMPLE, Train, events_of, interrupted, length_of_a_vector
 
 TEXTS = [

@@ -18,9 +18,8 @@ from embedlab.objectives.objective import TrainedEncoder
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from embedlab.training.blocks import group_stages
+from embedlab.training.blocks import plan_stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.stage_data import open_stages
 from embedlab.training.stages import train_run
 from tests.processes import process
 from tests.training import killed_run
@@ -109,7 +108,7 @@ def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = mixed_stages(tiny_encoder)
-    blocks_of_it = group_stages(open_stages(recipe, SAMPLE, 1), recipe.mix)
+    blocks_of_it = plan_stages(recipe, SAMPLE, 1)
     end = blocks_of_it[0].steps
     # Before a turn, after one, within one, at the end of the block and in the next.
     steps = [3, 4, 6, end, end + 1]
@@ -121,7 +120,7 @@ def test_stages_in_step_go_on_wherever_they_stopped(
     of: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = of(tiny_encoder)
-    half = group_stages(open_stages(recipe, SAMPLE, 1), recipe.mix)[-1].end // 2
+    half = plan_stages(recipe, SAMPLE, 1)[-1].end // 2
     # Within a pair of steps, at an epoch's end and in the next.
     steps = [1, half, half + 1]
     assert_resumes(train, recipe, steps, monkeypatch, dev_score=length_of_a_vector)

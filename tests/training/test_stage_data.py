@@ -7,8 +7,9 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, load_recipe
+from embedlab.training.blocks import open_stages
 from embedlab.training.order import Indices
-from embedlab.training.stage_data import StageData, open_stage, open_stages
+from embedlab.training.stage_data import StageData, open_stage
 from tests.training.small_runs import SAMPLE, recipe_of, stage
 
 

@@ -25,9 +25,10 @@ from embedlab.objectives.losses.class_contrastive import Options
 from embedlab.objectives.needs import check_columns
 from embedlab.objectives.objective import load_objectives
 from embedlab.training import learner, stages
+from embedlab.training.blocks import open_stages
 from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import dropout_places
-from embedlab.training.stage_data import open_stage, open_stages
+from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import (
     MACHINE,
     SAMPLE,
