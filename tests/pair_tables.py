@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from benchmarks.pair_frames import pair_outcomes, pair_table
-from embedlab.analysis.correlations import correlated_groups, pearson, spearman
+from embedlab.analysis.correlations import pearson, rows_by_source, spearman
 from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.comparison import Comparison, Slicing, compare_outcomes
@@ -97,7 +97,7 @@ def correlate(
     gold, values = (
         pairs[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("gold", column)
     )
-    groups = correlated_groups(pairs, aggregate)
+    groups = [np.arange(pairs.height)] if aggregate == "all" else rows_by_source(pairs)
     if not groups:
         return float("nan")
     each = [correlation(gold[rows], values[rows]) for rows in groups]

@@ -8,8 +8,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.choices import Aggregate
-
 SAME_SIMILARITY = "all its pairs have the same similarity"
 
 
@@ -76,12 +74,10 @@ def why_undefined_gold(gold: NDArray[np.float64]) -> str:
     return f"all gold scores are {gold[0]:g}" if np.ptp(gold) == 0 else ""
 
 
-def correlated_groups(pairs: pl.DataFrame, aggregate: Aggregate) -> list[NDArray[np.intp]]:
-    """Return the rows that are correlated together: all, or each source separately; none if a pair
-    has no source.
+def rows_by_source(pairs: pl.DataFrame) -> list[NDArray[np.intp]]:
+    """Return the rows of each source, which are correlated together; none if a pair has no
+    source.
     """
-    if aggregate == "all":
-        return [np.arange(pairs.height)]
     if pairs["source"].null_count():
         return []
     # Years share source names (headlines is in four of them), so a source is identified with its

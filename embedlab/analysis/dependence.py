@@ -38,8 +38,8 @@ class SharedSentences:
 
     @classmethod
     def of(cls, first: Ids, second: Ids, group: Ids | None = None) -> SharedSentences:
-        """Build from any whole numbers that identify sentences, and groups if contributions are
-        centred within several.
+        """Build from any whole numbers that identify sentences, and groups, whose rows are together
+        and in order, if contributions are centred within several.
         """
         distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
         numbers = numbers.astype(_smallest_integer_type(len(distinct)))
@@ -191,13 +191,8 @@ def _mean_share(shares: Floats, rows: Floats, group: RowPositions) -> Floats:
     """
     if len(shares) == 1:
         return np.minimum(np.repeat(shares, len(rows)), 0.5)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    if len(starts) == len(shares):  # each group's rows are together
-        group_squares = np.add.reduceat(rows**2, starts, axis=1)[:, np.argsort(group[starts])]
-    else:
-        group_squares = np.array(
-            [np.bincount(group, weights=row**2, minlength=len(shares)) for row in rows]
-        )
+    starts = np.flatnonzero(np.diff(group, prepend=-1))  # rows of a group are together, in order
+    group_squares = np.add.reduceat(rows**2, starts, axis=1)
     squares = np.einsum("er,er->e", rows, rows)
     mean = np.divide(group_squares @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
     capped: Floats = np.minimum(mean, 0.5)

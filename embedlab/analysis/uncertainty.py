@@ -116,8 +116,6 @@ class Uncertainty:
         """Two-sided p of "no difference": the level of the interval that just reaches zero,
         subtracted from one.
         """
-        if isnan(difference):
-            return nan
         return 2 * (self.tail(difference) if difference >= 0 else self.reversed.tail(-difference))
 
     def tail(self, distance: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import SAME_SIMILARITY, correlated_groups, why_undefined_gold
+from embedlab.analysis.correlations import SAME_SIMILARITY, rows_by_source, why_undefined_gold
 from embedlab.analysis.evidence import Evidence, ItemGroups, average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES, Measure, classes_by_threshold, two_folds
 from embedlab.analysis.near_duplicates import NearDuplicates
@@ -176,7 +176,7 @@ def _slice_evidence(
     ]
     groups = None
     if block.is_aggregated and item_slice.is_whole and aggregate != "all":
-        by_source = correlated_groups(gold_items.select("source", dataset="block"), aggregate)
+        by_source = rows_by_source(gold_items.select("source", dataset="block"))
         groups = ItemGroups(rows=by_source, aggregate=aggregate)
     notes = [*item_slice.notes, *_coverage_notes(items.height, values)]
     if groups is not None and not groups.rows and gold_items.height:
