@@ -224,16 +224,11 @@ class Retrieval(Task):
         """Return how many pairs of texts are read together, where some are: each takes as long as a
         sentence.
         """
-        if not (
-            pair_counts := {
-                q.part.state.name: count_read_pairs(spec, q)
-                for q in _open_queries(source, names or self.datasets)[0]
-            }
-        ):
-            return ()
+        opened, _ = _open_queries(source, names or self.datasets)
+        counts = {queries.part.state.name: count_read_pairs(spec, queries) for queries in opened}
         return tuple(
             f"reads {count:,} pairs of a query and a document of {name}"
-            for name, count in pair_counts.items()
+            for name, count in counts.items()
             if count
         )
 

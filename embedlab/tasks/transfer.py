@@ -8,8 +8,6 @@ import numpy as np
 
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.choices import SettingName
-from embedlab.core.errors import UsageError
-from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import StartProgress
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
@@ -58,11 +56,6 @@ def open_transfer(source: Source, names: Sequence[str] = TRANSFER_TASKS) -> Open
     """Open the transfer tasks in NAMES; missing ones are returned, or raised when all are
     missing.
     """
-    for name in names:
-        if name not in TRANSFER_TASKS:
-            raise unknown_name_error("transfer task", name, TRANSFER_TASKS)
-    if not names:
-        raise UsageError("no transfer task was named", hint=f"known: {', '.join(TRANSFER_TASKS)}")
     return open_tasks(source, {name: dataset(RELATEDNESS.get(name, name)) for name in names})
 
 
