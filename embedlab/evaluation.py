@@ -4,7 +4,7 @@ gathered to be compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from embedlab.core.settings import Settings
     from embedlab.encoders.encoder import PairScorer
     from embedlab.runs.evaluations import Evaluation
+    from embedlab.runs.outcomes import StoredOutcomes
     from embedlab.scoring.selection import SelectedTask
 
 
@@ -441,33 +442,15 @@ def _add_results(
         )
     results: dict[str, TaskResult] = {}
     for model in models:
-        if model.name not in gathered.models_by_name:
-            text = training_text(model.members[0], session.settings)
-            is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
-            lack = text.lack or UNCOUNTED if is_uncounted else ""
-            gathered.models_by_name[model.name] = ModelProvenance(text=text.text, lack=lack)
-            text_notes = [model_note(model.name, note) for note in text.notes]
-        else:
-            text_notes = []
-        known_model = gathered.models_by_name[model.name]
+        text_notes = _note_training_text(gathered, model, session)
+        provenance = gathered.models_by_name[model.name]
         for spec, result in zip(model.members, model_results[model.name], strict=False):
-            known_datasets = {
-                outcomes.dataset
-                for other_result in results.values()
-                for outcomes in other_result.outcomes
-            }
             results[spec.name] = replace(
-                result,
-                outcomes=tuple(
-                    replace(outcome, items=outcome.items.select("item", "gold", PREDICTED))
-                    if outcome.dataset in known_datasets
-                    else outcome
-                    for outcome in result.outcomes
-                ),
+                result, outcomes=tuple(_with_texts_once(result.outcomes, results))
             )
-            known_model.overlaps |= result.overlaps
-            known_model.signatures.append(_signature(spec, selected, result, work.setting))
-            known_model.marks |= result.marks
+            provenance.overlaps |= result.overlaps
+            provenance.signatures.append(_signature(spec, selected, result, work.setting))
+            provenance.marks |= result.marks
             notes = dict.fromkeys(note for outcome in result.outcomes for note in outcome.notes)
             gathered.notes += [model_note(model.name, note) for note in notes]
             gathered.facts.setdefault(
@@ -481,6 +464,29 @@ def _add_results(
     if outcomes is not None:
         gathered.outcomes.append(outcomes)
     gathered.figures += figure_evidence(selected.task, results, members)
+
+
+def _note_training_text(gathered: ComparisonInput, model: Model, session: Session) -> list[str]:
+    """Keep what a model was trained on, once; return the notes on it."""
+    if model.name in gathered.models_by_name:
+        return []
+    text = training_text(model.members[0], session.settings)
+    is_uncounted = any(is_text_uncounted(spec) for spec in model.members)
+    lack = text.lack or UNCOUNTED if is_uncounted else ""
+    gathered.models_by_name[model.name] = ModelProvenance(text=text.text, lack=lack)
+    return [model_note(model.name, note) for note in text.notes]
+
+
+def _with_texts_once(
+    outcomes: Iterable[StoredOutcomes], results: Mapping[str, TaskResult]
+) -> Iterator[StoredOutcomes]:
+    """Yield OUTCOMES, without the texts of items that RESULTS have: texts take most memory."""
+    names = {earlier.name for result in results.values() for earlier in result.outcomes}
+    for outcome in outcomes:
+        items = outcome.items
+        if outcome.name in names:
+            items = items.select("item", "gold", PREDICTED)
+        yield replace(outcome, items=items)
 
 
 def _signature(
