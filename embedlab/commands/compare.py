@@ -332,7 +332,10 @@ class GateRow:
         """The row in words."""
         difference = "not known"
         if isfinite(self.difference):
-            difference = f"{self.difference:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+            interval = f" [{self.low:+.2f}, {self.high:+.2f}]"
+            difference = (
+                f"{self.difference:+.2f}{', without an interval,' if isnan(self.low) else interval}"
+            )
         is_open = self.exit_code == ExitCode.UNKNOWN
         needed = ""
         if is_open and isfinite(self.items_needed):

@@ -180,7 +180,13 @@ def _slice_evidence(
         groups = ItemGroups(rows=by_source, aggregate=aggregate)
     notes = [*item_slice.notes, *_coverage_notes(items.height, values)]
     if groups is not None and not groups.rows and gold_items.height:
-        notes.append(f"no {aggregate}: its items name no source")
+        lacking = gold_items["source"].null_count()
+        which = (
+            f"{lacking} of its {gold_items.height} items"
+            if lacking < gold_items.height
+            else "its items"
+        )
+        notes.append(f"no {aggregate}: {which} name no source")
     dtype = np.int64 if block.classes else np.float64
     gold = gold_items["gold"].to_numpy().astype(dtype)
     predicted = {
@@ -274,15 +280,16 @@ def _undefined_notes(
     """
     if measure.scale != "correlation":
         return
+    number = "number" if groups is None else groups.aggregate
     for rows in groups.rows if groups is not None else [np.arange(len(gold))]:
         location = f" in source {sources[int(rows[0])]!r}" if groups is not None else ""
         if reason := why_undefined_gold(gold[rows]):
-            yield f"no number: {reason}{location}"
+            yield f"no {number}: {reason}{location}"
             return
         if constant := [
             member for member, values in predicted.items() if np.ptp(values[rows]) == 0
         ]:
-            yield f"no number of {', '.join(constant)}: {SAME_SIMILARITY}{location}"
+            yield f"no {number} of {', '.join(constant)}: {SAME_SIMILARITY}{location}"
             return
         if rounded := [
             member

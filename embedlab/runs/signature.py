@@ -190,6 +190,11 @@ def _encoded(value: str) -> str:
     )  # a value called "none" differs from an absent one
 
 
+def _conditions(values: PartValues) -> set[str]:
+    """Return what picks items, and what the names of selections in it mean."""
+    return {value for value in values if value.startswith(("where ", "@"))}
+
+
 def _agreement(name: str, first_values: PartValues, second_values: PartValues) -> DifferenceKind:
     if UNKNOWN[0] in {*first_values, *second_values}:
         return "unknown"
@@ -209,6 +214,8 @@ def _agreement(name: str, first_values: PartValues, second_values: PartValues) -
             and all(first_contents[key] == second_contents[key] for key in common_keys)
             else "differs"
         )
+    if name == "by" and _conditions(first_values) != _conditions(second_values):
+        return "differs"
     if name in SCOPE and (
         not first_values or not second_values or {*first_values} & {*second_values}
     ):

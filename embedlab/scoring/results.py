@@ -248,7 +248,7 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
                 **evaluation.overlaps,
                 **slice_overlaps,
                 **overlaps_by_name,
-                **_averages(result, overlaps_by_name),
+                **_averages(result, totals),
             },
             **model_facts(spec),
         ),

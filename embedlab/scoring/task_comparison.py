@@ -286,10 +286,9 @@ class ComparisonInput:
                 name,
                 model,
             ) in self.models_by_name.items():  # what is declared, and kept without text
-                nonempty = {
-                    key: overlap for key, overlap in by_model.get(name, {}).items() if overlap
-                }
-                by_model[name] = model.overlaps | nonempty
+                counted = by_model.get(name, {})
+                nonempty = {key: overlap for key, overlap in counted.items() if overlap}
+                by_model[name] = counted | model.overlaps | nonempty
         return by_model
 
     def _signatures(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:

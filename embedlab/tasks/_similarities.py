@@ -99,7 +99,7 @@ def _refusal_notes(parts: Sequence[Part], similar: Sequence[pl.Series]) -> Itera
             first, second = (part.frame[side][row] for side in _SIDES)
             yield (
                 f"no vectors for {column.null_count()} of {len(column)} pairs of "
-                f"{dataset_of(part.state)}, which are left out for every model: the first is pair "
+                f"{dataset_of(part.state)}; comparisons leave these out for every model: the first is pair "
                 f"{row}, {first!r} and {second!r}"
             )
 

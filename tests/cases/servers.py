@@ -66,7 +66,7 @@ CASES = (
             "endpoint-one-text-500",
             f"embedlab evaluate {_HOST}/{mode}/v1#m s.tsv",
             "no vector of 'The cat sits.'",
-            "which are left out for every model",
+            "comparisons leave these out for every model",
         )
         for mode in ("nan500", "null")
     ),

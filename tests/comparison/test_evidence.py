@@ -178,7 +178,7 @@ def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Out
         (
             pl.when(pl.col("source") == "y").then(2.0).otherwise("gold"),
             "mean",
-            ("no number: all gold scores are 2 in source 'y'",),
+            ("no mean: all gold scores are 2 in source 'y'",),
         ),
         (
             pl.when(pl.col("item") > 1).then("gold"),
@@ -212,6 +212,9 @@ def test_a_dataset_that_names_no_source_says_that_where_sources_are_put_together
     nameless = with_facts(outcomes, source=pl.lit(None, pl.String))
     found = evidence(nameless, aggregate="wmean")
     assert "no wmean: its items name no source" in found["first"].notes
+    one_lacks = with_facts(outcomes, source=pl.when(pl.col("item") > 0).then("source"))
+    lacking = evidence(one_lacks, aggregate="wmean")["first"]
+    assert "no wmean: 1 of its 90 items name no source" in lacking.notes
     assert found["mrpc"].notes == ()
 
 
@@ -222,7 +225,7 @@ def test_a_dataset_that_names_no_source_says_that_where_sources_are_put_together
         (
             pl.when(pl.int_range(pl.len()) % 3 == 1).then(0.5).otherwise("bad"),
             "mean",
-            "no number of bad: all its pairs have the same similarity in source 'y'",
+            "no mean of bad: all its pairs have the same similarity in source 'y'",
         ),
         (
             1 - pl.int_range(pl.len()) % 7 * 2e-7,

@@ -114,6 +114,7 @@ def test_any_other_line_is_refused(line: str) -> None:
             {"data": "only in one", "n": "only in one"},
         ),
         ({"data": ("sts13/test@dddd",)}, {"data": "differs"}),
+        ({"by": ("dataset", "where dice>0.5")}, {"by": "differs"}),
     ],
 )
 def test_parts_differ_miss_or_are_only_in_one(

@@ -5,6 +5,7 @@ where it started, reported beside scores.
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from embedlab.scoring.training_text import (
     store_lineage,
     training_text,
 )
-from embedlab.tasks.task import TaskResult, evaluation_without_scores
+from embedlab.tasks.task import TaskResult, evaluation_without_scores, score
 from embedlab.training.blocks import open_stages
 from tests.stored_json import store_values, stored_values
 
@@ -183,6 +184,30 @@ def test_splits_of_one_name_are_counted_together(run: RunFolder) -> None:
     found = with_provenance(result, member(run), SETTINGS).evaluation
     assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
     assert "overlap" in found.marks
+
+
+def test_an_average_counts_the_sentences_of_all_its_sets(run: RunFolder) -> None:
+    def part(name: str, frame: pl.DataFrame) -> Part:
+        return Part(
+            frame=frame,
+            state=DatasetState(
+                name=name, split="test", rows=len(frame), expected_rows=None, origin="folder"
+            ),
+        )
+
+    train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
+    other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
+    average = score("both", "spearman", 0.5, 4, by="average")
+    result = TaskResult(
+        evaluation=replace(
+            evaluation_without_scores("sts", "m", "f", EncoderFacts()), scores=(average,)
+        ),
+        tested=(part("read", train[:3]), part("unread", other)),
+        averages={"both": ("read", "unread")},
+    )
+    overlaps = with_provenance(result, member(run), SETTINGS).evaluation.overlaps
+    assert overlaps.keys() == {"read", "both"}
+    assert overlaps["both"].sentences == overlaps["read"].sentences + 2
 
 
 def test_a_copy_of_a_runs_model_alone_does_not_say_that_it_read_nothing(
