@@ -20,9 +20,8 @@ from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import (
     UNKNOWN,
     Uncertainty,
-    correlation_interval,
     difference_interval,
-    share_interval,
+    score_interval,
 )
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.core.names import DEFAULT_TASK
@@ -263,12 +262,7 @@ class _Draft(Weighed):
         scores = {}
         for index, (name, value) in enumerate(self.means.items()):
             uncertainty = self.score_uncertainties[name]
-            if self.evidence.scale == "share":
-                low, high = share_interval(value, uncertainty, self.evidence.items)
-            elif self.evidence.scale == "correlation":
-                low, high = correlation_interval(value, uncertainty)
-            else:
-                low, high = uncertainty.interval(value)
+            low, high = score_interval(value, uncertainty, self.evidence.scale, self.evidence.items)
             scores[name] = SliceScore(
                 value=value,
                 members=tuple(self.evidence.points[self.places[name]].tolist()),

@@ -364,8 +364,17 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
         task=parts[0].task,
         metric=parts[0].metric if has_one_metric else mixed_metric,
         setting=parts[0].setting,
-        scale=parts[0].scale if has_one_metric and parts[0].scale == "correlation" else "plain",
+        scale=_scale_of_average(parts, has_one_metric=has_one_metric),
     )
+
+
+def _scale_of_average(parts: Sequence[Evidence], *, has_one_metric: bool) -> Scale:
+    """Return the scale of an average: of correlations a correlation, of what is between 0 and 1
+    what is there too.
+    """
+    if has_one_metric and parts[0].scale == "correlation":
+        return "correlation"
+    return "bounded" if {part.scale for part in parts} <= {"share", "bounded"} else "plain"
 
 
 def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:

@@ -283,7 +283,8 @@ def is_closer(margin: Floats) -> Floats:
     return (np.sign(margin) + 1) / 2
 
 
-Scale = Literal["correlation", "share", "plain"]  # which interval a score has
+Scale = Literal["correlation", "share", "bounded", "plain"]
+"""Which interval a score has: a share of rows, and what else is between 0 and 1, stays there."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -356,12 +357,12 @@ _MEASURES = (
     Measure(name="pearson", scale="correlation", value=pearson, influence=pearson_influence),
     Measure(
         name="average precision",
-        scale="plain",
+        scale="bounded",
         value=pair_average_precision,
         influence=pair_average_precision_influence,
     ),
     Measure(
-        name="roc auc", scale="plain", value=area_under_roc, influence=area_under_roc_influence
+        name="roc auc", scale="bounded", value=area_under_roc, influence=area_under_roc_influence
     ),
     Measure(
         name="accuracy",
@@ -370,7 +371,7 @@ _MEASURES = (
         influence=accuracy_influence,
         is_of_classes=True,
     ),
-    Measure(name="f1", scale="plain", value=f1, influence=f1_influence, is_of_classes=True),
+    Measure(name="f1", scale="bounded", value=f1, influence=f1_influence, is_of_classes=True),
     Measure(
         name="matthews",
         scale="plain",
@@ -378,10 +379,10 @@ _MEASURES = (
         influence=matthews_influence,
         is_of_classes=True,
     ),
-    _query_measure(f"ndcg@{FIRST}", "plain", normalised_gain),
-    _query_measure(f"mrr@{FIRST}", "plain", partial(reciprocal_rank, cut=FIRST)),
-    _query_measure("map", "plain", average_precision),
-    _query_measure("mrr", "plain", reciprocal_rank),
+    _query_measure(f"ndcg@{FIRST}", "bounded", normalised_gain),
+    _query_measure(f"mrr@{FIRST}", "bounded", partial(reciprocal_rank, cut=FIRST)),
+    _query_measure("map", "bounded", average_precision),
+    _query_measure("mrr", "bounded", reciprocal_rank),
     *(
         _query_measure(f"recall@{cut}", "share", partial(query_recall, cut=cut))
         for cut in sorted({*CUTS, 5})

@@ -470,11 +470,28 @@ def difference_interval(
 ) -> tuple[float, float]:
     """The interval of a difference, within what differences of such scores can be."""
     low, high = uncertainty.interval(delta)
-    limit = {"correlation": 2.0, "share": 1.0, "plain": inf}[scale]
+    limit = {"correlation": 2.0, "share": 1.0, "bounded": 1.0, "plain": inf}[scale]
     return max(low, -limit), min(high, limit)
 
 
-def correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float, float]:
+def score_interval(
+    value: float, uncertainty: Uncertainty, scale: Scale, rows: int
+) -> tuple[float, float]:
+    """The interval of a score of so many ROWS, within what such scores can be.
+
+    Of a score between 0 and 1 that no row would change, the variance is 0 and says nothing: its
+    interval is that of a share of as many rows.
+    """
+    if scale == "correlation":
+        return _correlation_interval(value, uncertainty)
+    is_fixed = scale == "bounded" and uncertainty.variance_of_rows + uncertainty.seeds == 0
+    if scale == "share" or is_fixed:
+        return _share_interval(value, uncertainty, rows)
+    low, high = uncertainty.interval(value)
+    return (max(low, 0.0), min(high, 1.0)) if scale == "bounded" else (low, high)
+
+
+def _correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float, float]:
     """The interval of a correlation, made on Fisher's scale, so that it stays within −1 and 1 and
     is as skewed as correlations are.
     """
@@ -487,7 +504,7 @@ def correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float,
     return tanh(atanh(value) - below / scale), tanh(atanh(value) + above / scale)
 
 
-def share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[float, float]:
+def _share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[float, float]:
     """The interval of an accuracy by Wilson's formula, with as many rows as would give this
     variance if they were independent.
     """

@@ -155,7 +155,7 @@ class PrefixedScorer:
 
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
+    ) -> NDArray[np.floating[Any]]:
         """The similarity of each pair, nan where there is none."""
         return self._check_scores(
             self._inner.score(list(first), list(second)), len(first), progress
@@ -163,7 +163,7 @@ class PrefixedScorer:
 
     def score_frame(
         self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
+    ) -> NDArray[np.floating[Any]]:
         """The similarity of each pair of a frame, nan where there is none; very many pairs take
         less memory than as texts.
         """
@@ -173,8 +173,11 @@ class PrefixedScorer:
 
     def _check_scores(
         self, inner_scores: Any, count: int, progress: ProgressCallback | None
-    ) -> NDArray[np.float32]:
-        scores = np.asarray(inner_scores, np.float32)
+    ) -> NDArray[np.floating[Any]]:
+        # what was brought keeps its digits: scores that differ after the seventh are in an order
+        scores = np.asarray(inner_scores)
+        if scores.dtype.kind != "f":
+            scores = scores.astype(np.float32)
         if scores.shape != (count,):
             raise EmbedlabError(
                 f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs",

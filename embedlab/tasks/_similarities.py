@@ -81,7 +81,7 @@ def _score_pairs(
     else:
         first, second = (distinct[side].to_list() for side in _SIDES)
         values = scorer.score(first, second, report)
-    similar = pl.Series("similarity", values, dtype=pl.Float32).fill_nan(None)
+    similar = pl.Series("similarity", np.asarray(values)).fill_nan(None)
     if len(distinct) < len(pairs):
         scored_pairs = distinct.with_columns(similar)
         similar = pairs.join(scored_pairs, on=_SIDES, how="left", maintain_order="left")[
@@ -139,7 +139,7 @@ def _row_similarities(
             errors.append(error)
         no_scores = [None] * len(part.frame)
         values = no_scores if rows is None else rows.scores
-        columns.append(pl.Series(values, dtype=pl.Float32).fill_nan(None))
+        columns.append(pl.Series(values, dtype=pl.Float64).fill_nan(None))
         notes += [rows.note] if rows is not None else []
     if errors and not notes:
         raise errors[0]

@@ -46,4 +46,6 @@ def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
     scales = {name: one.scale for name, one in MEASURES.items() if one.scale != "plain"}
     recalls = {name for name in MEASURES if name.startswith("recall@")}
     shares = dict.fromkeys({"accuracy", "entailed closer", *recalls}, "share")
-    assert scales == {"spearman": "correlation", "pearson": "correlation", **shares}
+    bounded = ("average precision", "roc auc", "f1", "ndcg@10", "mrr@10", "map", "mrr")
+    correlations = dict.fromkeys(["spearman", "pearson"], "correlation")
+    assert scales == {**correlations, **shares, **dict.fromkeys(bounded, "bounded")}

@@ -7,14 +7,14 @@ import pytest
 import scipy.stats
 from scipy.stats import t
 
+from embedlab.analysis.measures import Scale
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import (
     Uncertainty,
-    correlation_interval,
     correlations_skew,
     difference_interval,
     p_of_zero,
-    share_interval,
+    score_interval,
     share_runs,
     with_intervals,
 )
@@ -87,15 +87,16 @@ def test_equivalence_is_the_larger_of_two_one_sided_tests() -> None:
     )
 
 
+@pytest.mark.parametrize("scale", ["share", "bounded"])
 @pytest.mark.parametrize(("rows", "share"), [(1, 0.0), (2, 1.0), (50, 1.0)])
 def test_where_every_item_is_right_or_wrong_the_interval_is_wilsons_with_students_deviate(
-    rows: int, share: float
+    rows: int, share: float, scale: Scale
 ) -> None:
     deviate = t.ppf(0.975, max(rows - 1, 1))
     far = 1 / (1 + rows / deviate**2)  # Wilson's bound on the other side
     alike = Uncertainty(rows=0.0, rows_freedom=10.0, independent=0.0)
     expected = (0.0, far) if share == 0 else (1 - far, 1.0)
-    assert share_interval(share, alike, rows) == pytest.approx(expected)
+    assert score_interval(share, alike, scale, rows) == pytest.approx(expected)
 
 
 def test_a_difference_is_within_what_differences_of_such_scores_can_be() -> None:
@@ -104,7 +105,10 @@ def test_a_difference_is_within_what_differences_of_such_scores_can_be() -> None
     assert difference_interval(0.5, wide, "correlation") == (-2.0, 2.0)
     assert difference_interval(-0.5, wide, "share") == (-1.0, 1.0)
     assert difference_interval(0.5, wide, "plain") == pytest.approx((0.5 - reach, 0.5 + reach))
-    assert correlation_interval(1.0, wide) == (1.0, 1.0)
+    assert difference_interval(-0.5, wide, "bounded") == (-1.0, 1.0)
+    assert score_interval(1.0, wide, "correlation", 9) == (1.0, 1.0)
+    assert score_interval(0.5, wide, "bounded", 9) == (0.0, 1.0)
+    assert score_interval(0.5, wide, "plain", 9) == pytest.approx((0.5 - reach, 0.5 + reach))
 
 
 @pytest.mark.parametrize(

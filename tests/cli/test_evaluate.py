@@ -67,6 +67,16 @@ def test_a_slice_is_measured_by_the_correlation_that_is_typed(
     assert row["score"] == pytest.approx(100 * expected.statistic)
 
 
+def test_brought_scores_keep_the_digits_that_order_them(embedlab: Embedlab, my_pairs: Path) -> None:
+    lines = [f"{a},{b},{100_000 + dice(a, b) / 1000}" for a, b, _ in PAIRS]
+    Path("theirs.csv").write_text("\n".join(["sentence1,sentence2,score", *lines]))
+    rows = embedlab(
+        "evaluate", "dice", "scores:theirs.csv", "mine.tsv", "--aggregate", "all", "--json"
+    ).rows
+    assert len(rows) == 2
+    assert rows[0]["score"] == rows[1]["score"]
+
+
 def test_what_is_missing_is_reported_after_the_others_are_done(
     embedlab: Embedlab, my_pairs: Path
 ) -> None:

@@ -64,19 +64,19 @@ class FileScores:
         # each pair once, by the hashes of its sentences: text is not needed again
         self._known = known
 
-    def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
+    def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """The similarity of each pair, nan where the file has none; (pairs,)."""
         return self.score_frame(
             pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)})
         )
 
-    def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float32]:
+    def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float64]:
         """The similarity of each pair of a frame, nan where the file has none; (pairs,)."""
         hashes = _hashes(pairs)
         as_given, swapped = (
             self._look_up(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1])
         )
-        return as_given.fill_null(swapped).fill_null(np.nan).to_numpy().astype(np.float32)
+        return as_given.fill_null(swapped).fill_null(np.nan).to_numpy()
 
     def _look_up(self, hashes: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
         """The similarities of pairs whose sentences are in COLUMNS, null where there is
