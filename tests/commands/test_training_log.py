@@ -7,6 +7,7 @@ import pytest
 from embedlab.commands.terminal import Terminal
 from embedlab.commands.training import event_reporter, note_to_log
 from embedlab.core.settings import Settings
+from embedlab.reports.tables import Table, columns_of
 from embedlab.runs import events
 
 
@@ -30,3 +31,10 @@ def test_people_see_the_last_dev_score_and_the_log_has_all() -> None:
     report(events.Finished(step=2))
     assert shown == ["a@1: dev 51.90 after step 2"]
     assert kept == ["a@1: dev 51.70 after step 1", "a@1: finished after 2 steps"]
+
+
+def test_quiet_tables_have_no_notes(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(columns=columns_of("a"), rows=[{"a": 1}], notes=["a note"])
+    for quiet in (False, True):
+        Terminal(Settings(quiet=quiet, notes=True)).show(table)
+        assert ("a note" in capsys.readouterr().out) != quiet

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import ExitCode
-from embedlab.experiments.cells import CellEntry, Cells, prepare_grid
+from embedlab.experiments.cells import CellEntry, CellLock, Cells, prepare_grid
 from embedlab.experiments.plan import Cell, GridFolder, GridPlan, Variant
 from embedlab.runs.events import Attempt
 from embedlab.runs.store import remove_runs
@@ -61,6 +61,15 @@ def test_a_done_cell_whose_run_is_gone_waits_again(cells: Cells) -> None:
     assert states(cells.folder) == ["done", "done", "waiting"]
     work_here(cells.folder)
     assert states(cells.folder) == ["done"] * 3
+
+
+def test_a_cell_at_work_is_running_whatever_its_last_attempt_was(cells: Cells) -> None:
+    cell = cells.plan.cell(1)
+    cells.record(cell, Attempt(state="failed", reason="why", errors=1))
+    with CellLock(cell) as lock:
+        assert lock.acquire()
+        assert cells.entry(cell).state == "running"
+    assert cells.entry(cell).state == "failed"
 
 
 def flipped(content: bytes) -> bytes:
