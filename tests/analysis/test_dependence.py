@@ -17,21 +17,6 @@ def slow_variance(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> 
     return total, linked / len(values) ** 2
 
 
-def test_every_two_rows_that_share_a_sentence_are_counted_once() -> None:
-    """Some rows recur, turned round too, and some have one sentence twice."""
-    rng = np.random.default_rng(0)
-    first, second = rng.integers(0, 50, (2, 80))
-    first[:3], second[:3] = (4, 5, 4), (5, 4, 5)
-    second[10:13] = first[10:13]
-    values = rng.normal(size=80)
-    values -= values.mean()
-    found = SharedSentences.of(first, second).sums(values[None]).variances()
-    total, linked = slow_variance(first, second, values)
-    independent = (values**2).sum() * 80 / 79  # unbiased: the values sum to zero
-    assert found.independent[0] == pytest.approx(independent)
-    assert found.value[0] == pytest.approx(max(total / (1 - linked), independent))
-
-
 def test_groups_are_corrected_for_their_own_centring() -> None:
     rng = np.random.default_rng(3)
     parts = [rng.integers(0, 12, (2, 20)), rng.integers(5, 60, (2, 60))]
