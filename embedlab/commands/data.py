@@ -533,9 +533,10 @@ def _own_rows(name: str, source: Source) -> Iterator[CheckedSplit]:
             splits = own_splits(name)
             for split in splits:
                 row = _check_split(split.name, split.split, None, source)
-                is_sentences = own_data(split.name).kind == SENTENCES
-                if is_sentences and row["state"] in _UNUSABLE:
-                    row |= {"state": "not counted", "rows": split.rows.height, "note": "sentences"}
+                data = own_data(split.name)
+                if data.kind == SENTENCES and row["state"] in _UNUSABLE:
+                    note = "; ".join(["sentences", *data.doubts])
+                    row |= {"state": "not counted", "rows": split.rows.height, "note": note}
                 yield row | ({} if len(splits) > 1 else {"split": "all"})
             findings = [*findings_of(splits)]
     except EmbedlabError as error:

@@ -473,20 +473,16 @@ def _scale(data: OwnData) -> dict[str, object]:
     """
     if data.scores is None or data.scale is None:
         return {}
-    high = data.scale[1]
-    if data.scores.contradicts(high) and not data.file.low_scores:
-        scaled_file = data.file.with_options(
-            scale=(min(0.0, data.scores.low), data.scores.largest)
-        ).text
-        low_scores_file = data.file.with_options(
-            scale=(min(0.0, data.scores.low), high), low_scores=True
-        ).text
+    highest = max(map(abs, data.scale))
+    if data.scores.contradicts(data.scale) and not data.file.low_scores:
+        scaled_file = data.file.with_options(scale=data.scores.ends).text
+        low_scores_file = data.file.with_options(scale=data.scale, low_scores=True).text
         raise UsageError(
             f"{data.file.path}: the scores are {data.scores}: of which scale?",
             hint=f"write '{scaled_file}' or '{low_scores_file}'",
         )
     low = {"data.low_scores": True} if data.file.low_scores else {}
-    return {"objective.highest": high, **low}
+    return {"objective.highest": highest, **low}
 
 
 # what to say of the rows of the dev score; their file with all that was detected, and as one types

@@ -182,7 +182,15 @@ class Part:
     state: DatasetState
 
     @classmethod
-    def of_file(cls, path: Path, rows: ParsedRows, *, name: str, split: str = "all") -> Self:
+    def of_file(
+        cls,
+        path: Path,
+        rows: ParsedRows,
+        *,
+        name: str,
+        split: str = "all",
+        notes: Sequence[str] = (),
+    ) -> Self:
         """Return the ROWS of a user's own file as a split of a dataset called NAME."""
         state = DatasetState(
             name=name,
@@ -191,5 +199,6 @@ class Part:
             origin="file",
             sha256={name: file_hash(path)},
             skipped=rows.skipped,
+            notes=notes,
         )
         return cls(frame=rows.frame, state=state)

@@ -34,7 +34,7 @@ _OBJECTIVES = {
     "hypothesis": "s2",
     "gold": "score",
 }
-_SCALE = re.compile(r"(-?[\d.]+)-(-?[\d.]+)")
+_SCALE = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)-(-?[\d.]+(?:e[+-]?\d+)?)")
 _MOST_HELD_OUT = 0.5
 _EXAMPLES = {
     "labels": "for example ?labels=0:entailment,1:neutral,2:contradiction",

@@ -8,7 +8,7 @@ with what to type; so is what may be read in two ways.
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from embedlab.core.nearest import nearest_hint
 from embedlab.core.note import Note
 from embedlab.core.printable import first_few, short_line
 from embedlab.data.dataset import NLI_LABELS, ParsedRows
-from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, parse_file_name
+from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, option, parse_file_name
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,
@@ -38,6 +38,7 @@ from embedlab.data.table_file import (
     refuse_json_numbers,
     refuse_nested,
     require_file,
+    row_places,
     rows_with,
     unsupported_type,
 )
@@ -75,6 +76,7 @@ KINDS = (SCORED, LABELLED, TRIPLETS, PAIRS, SENTENCES)
 _USUAL = (1.0, 5.0, 10.0, 100.0)  # highest scores of scales that people use
 # up to here, the largest of whole scores is the end of their scale: people use all of it
 _WHOLE = 10.0
+ROUNDING = 1e-4  # of the highest score of a scale: as far beyond its ends scores are rounded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +91,7 @@ class ScoreScale:
     def of(cls, scores: pl.Series) -> "ScoreScale":
         """Return the range of SCORES, of which there are some."""
         values = scores.cast(pl.Float64)
-        is_whole = bool((values == values.round()).all())
+        is_whole = bool(((values - values.round()).abs() <= ROUNDING).all())
         return cls(low=float(values.min()), high=float(values.max()), is_whole=is_whole)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
@@ -108,29 +110,41 @@ class ScoreScale:
         in the upper half: LOW_NAME says that it is right; None where that was said.
         """
         low, high = scale
-        is_outside = self.low < low or self.high > high
-        if is_outside or (self.high <= (low + high) / 2 and low_name is not None):
-            hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in self.suggested)}"
+        slack = ROUNDING * max(map(abs, scale))
+        is_outside = self.low < low - slack or self.high > high + slack
+        is_low = self.high <= (low + high) / 2 and self.contradicts(scale)
+        if is_outside or (is_low and low_name is not None):
+            ends = self.ends if self.contradicts(self.suggested) else self.suggested
+            hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in ends)}"
             if low_name and not is_outside:
                 hint += f"; where all of them are low on this scale: {low_name}"
             raise UsageError(
                 f"{title}: the scores are {self}, but scale is {low:g}-{high:g}", hint=hint
             )
 
-    def contradicts(self, highest: float) -> bool:
-        """Whether a scale up to HIGHEST is another one than that of the scores: none of them is in
-        its upper half.
+    def contradicts(self, scale: tuple[float, float]) -> bool:
+        """Whether SCALE is another one than that of the scores: none of them is in its upper half,
+        or that of its opposite.
         """
-        return self.largest <= highest / 2
+        return self.largest <= max(map(abs, scale)) / 2
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest of the scores, or 0."""
+        return min(0.0, self.low), max(0.0, self.high)
 
     @property
     def suggested(self) -> tuple[float, float]:
         """The lowest and the highest score of the usual scale that these scores suggest."""
+        slack = ROUNDING * self.largest
         usual_highest = next(
-            (highest for highest in _USUAL if self.largest <= highest), self.largest
+            (highest for highest in _USUAL if self.largest <= highest + slack), self.largest
         )
-        high = self.largest if self.is_whole and 0 < self.largest <= _WHOLE else usual_highest
-        return (-high if self.low < 0 else 1.0 if self.low >= 1 < high else 0.0), high
+        is_end = self.is_whole and 0 < self.largest <= _WHOLE + slack
+        high = float(round(self.largest)) if is_end else usual_highest
+        if self.low < -slack:
+            return -high, high
+        return (1.0 if self.low >= 1 - slack and 1 < high <= _WHOLE else 0.0), high
 
 
 _WITHIN = 0.95  # of the scores, whose usual scale is that of the file
@@ -138,29 +152,48 @@ _WITHIN = 0.95  # of the scores, whose usual scale is that of the file
 
 def unusual_scores(scores: pl.Series) -> tuple[ScoreScale | None, pl.Series]:
     """Return the usual scale that nearly all SCORES, numbers, are on, and which of them are not;
-    None where all are, or many are not.
+    None where all are, many are not, or no usual scale reaches so far.
     """
     low, high = scores.quantile((1 - _WITHIN) / 2) or 0.0, scores.quantile(_WITHIN) or 0.0
     scale_low, scale_high = ScoreScale(low=low, high=high).suggested
     is_outside = ((scores < min(scale_low, low)) | (scores > scale_high)).fill_null(False)
-    if not 0 < is_outside.sum() <= (1 - _WITHIN) * len(scores):
+    if high > _USUAL[-1] or not 0 < is_outside.sum() <= (1 - _WITHIN) * len(scores):
         return None, is_outside
     return ScoreScale(low=scale_low, high=scale_high), is_outside
 
 
-def unusual_note(scores: pl.Series, column: str = "COLUMN") -> str:
-    """Return what is said of SCORES of a COLUMN that are off the scale of nearly all others, which
-    may stand for missing ones; nothing where there are none.
-    """
-    usual_scale, is_outside = unusual_scores(scores)
-    if usual_scale is None:
+_MISSING = rf"(?i)^\s*(?:{'|'.join(NOTHING)})\s*$"
+
+
+def _unusual_scores(rows: pl.DataFrame, column: str) -> Iterator[str]:
+    """Yield what is said of scores in a COLUMN that are off the scale of nearly all others."""
+    usual_scale, is_outside = unusual_scores(_numbers(rows[column]))
+    if usual_scale is not None:
+        outside = rows[column].filter(is_outside).cast(pl.String)
+        yield (
+            f"nearly all scores are {usual_scale}, {len(outside)} not: {outside[0]}"
+            f"{_drop_hint(column, outside.head(1))}"
+        )
+
+
+def _missing_words(path: Path, rows: pl.DataFrame, texts: Sequence[str]) -> Iterator[str]:
+    """Yield what is said of the texts that are a word for a missing one, such as NA."""
+    for name in texts:
+        doubtful_rows = rows.filter(pl.col(name).cast(pl.String).str.contains(_MISSING))
+        if not doubtful_rows.is_empty():
+            words = doubtful_rows[name].cast(pl.String).unique(maintain_order=True)
+            yield (
+                f"the whole {name} is {', '.join(map(repr, words))} at "
+                f"{row_places(path, doubtful_rows)}{_drop_hint(name, words)}"
+            )
+
+
+def _drop_hint(column: str, values: pl.Series) -> str:
+    """Return how rows are left out whose COLUMN has one of VALUES, where that can be typed."""
+    if values.str.contains(",", literal=True).any():
         return ""
-    outside = scores.filter(is_outside)
-    example = f"{outside[0]:g}"
-    return (
-        f"nearly all scores are {usual_scale}, {len(outside)} not: {example}; if it means that "
-        f"there is none, leave it out with drop={column}:{example}"
-    )
+    drop = option("drop", f"{column}:{','.join(values)}")
+    return f"; if it means that there is none, leave it out with {drop}"
 
 
 # Names without case and signs under which people have each part.
@@ -293,7 +326,7 @@ class OwnData:
     rows: int
     labels: Mapping[str, str] = field(default_factory=dict)  # those of the file that are not ours
     scores: ScoreScale | None = None  # the range of the scores
-    unusual: str = ""  # scores that are probably none, in words
+    doubts: tuple[str, ...] = ()  # on values that may stand for missing ones, in words
     unread: tuple[str, ...] = ()  # columns of the file that are not read
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason with its place → rows
     lists: tuple[str, ...] = ()  # columns of lists, of which each text makes a row
@@ -359,7 +392,7 @@ class OwnData:
         if self.lists:
             findings.append(f"a row for each text of {' and of '.join(self.lists)}")
         findings += [f"left out: {count} {reason}" for reason, count in self.skipped.items()]
-        findings += [self.unusual] * bool(self.unusual)
+        findings += self.doubts
         if self.unread:
             findings.append(f"not read: {', '.join(self.unread)}")
         details = [
@@ -404,11 +437,6 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     scores = None
     if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None
-    unusual = (
-        unusual_note(detection.values(columns["score"]), columns["score"])
-        if scores is not None
-        else ""
-    )
     if kind != SCORED and (file.scale is not None or file.low_scores):
         raise UsageError(
             f"{file.text!r}: it holds {kind.title}, which have no scores",
@@ -417,10 +445,17 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     if file.scale is not None and scores is not None:
         low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
         scores.refuse_other(str(file.path), file.scale, low_name)
+    if file.low_scores and scores and not scores.contradicts(file.scale or scores.suggested):
+        message = f"{file.path}: the scores are {scores}, not all in the lower half of their scale"
+        raise UsageError(message, hint=f"remove {LOW_SCORES}")
     if gold := columns.get("score") or columns.get("label"):
         no_gold = NOTHING if kind == SCORED else no_labels(file.labels)
         rows, blank = rows_with(file.path, rows, gold, without=no_gold)
         skipped |= blank
+    plain_texts = [name for name in texts if not holds_text_lists(detection.rows, name)]
+    doubts = [*_missing_words(file.path, rows, plain_texts)]
+    if scores is not None:
+        doubts += _unusual_scores(rows, columns["score"])
     first_rows = rows.head(_SHOWN_ROWS).select(
         pl.col(*columns.values()).cast(pl.String).fill_null("")
     )
@@ -431,7 +466,7 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         rows=rows.height,
         labels=detection.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
-        unusual=unusual,
+        doubts=tuple(doubts),
         unread=tuple(
             name or f"column {number} (without a name)"
             for number, name in enumerate(detection.columns, 1)

@@ -24,6 +24,7 @@ from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
     PAIRS,
+    ROUNDING,
     SCORED,
     SENTENCES,
     TRIPLETS,
@@ -144,7 +145,7 @@ def open_pair_file(path: Path | str) -> Part:
         columns["source"] = source
     parsed = scored_pairs(data.file.path, rows.select(PLACE, **columns))
     pairs = ParsedRows(frame=parsed.frame, skipped={**skipped, **parsed.skipped})
-    return Part.of_file(data.file.path, pairs, name=data.file.dataset)
+    return Part.of_file(data.file.path, pairs, name=data.file.dataset, notes=data.doubts)
 
 
 def scored_pairs(
@@ -181,7 +182,7 @@ def _with_numbers(
     skipped: dict[str, int],
 ) -> pl.DataFrame:
     """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, one
-    outside BOUNDS an error with its place and this HINT.
+    outside BOUNDS, by more than it may be rounded, an error with its place and this HINT.
     """
     rows, blank = rows_with(title, rows, column, without=NOTHING)
     skipped |= blank
@@ -191,8 +192,12 @@ def _with_numbers(
     is_not_finite = ~number.is_finite().fill_null(False)
     refuse_rows(title, rows, is_not_finite, f"{column} is not a number", column)
     if bounds is not None:
-        fault = f"{column} is not from {bounds[0]:g} to {bounds[1]:g}"
-        refuse_rows(title, rows, ~number.is_between(*bounds), fault, column, hint=hint)
+        low, high = bounds
+        slack = ROUNDING * max(-low, high)
+        is_outside = ~number.is_between(low - slack, high + slack)
+        refuse_rows(
+            title, rows, is_outside, f"{column} is not from {low:g} to {high:g}", column, hint=hint
+        )
     return rows.with_columns(number.alias(column))
 
 
@@ -241,7 +246,10 @@ def open_query_file(name: str) -> Queries:
     skipped = {**rows.skipped, **{reason: count for reason, count in counts.items() if count}}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
     part = Part.of_file(
-        data.file.path, ParsedRows(frame=distinct, skipped=skipped), name=data.file.dataset
+        data.file.path,
+        ParsedRows(frame=distinct, skipped=skipped),
+        name=data.file.dataset,
+        notes=data.doubts,
     )
     return queries_of_pairs(part, candidates.to_list())
 

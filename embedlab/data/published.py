@@ -85,7 +85,8 @@ def state_remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterato
 
     Those on a split name it, unless the reader sees its name beside them.
     """
-    name, label = state["name"], f"{state['name']} {state.get('split')}"
+    name, split = state["name"], state.get("split")
+    label = name if split == "all" else f"{name} {split}"
     prefix = f"{label}: " if is_named else ""
     rows, expected_rows, origin = (state.get(key) for key in ("rows", "expected_rows", "origin"))
     if state.get("partial") and rows != expected_rows:

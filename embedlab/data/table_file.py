@@ -46,7 +46,8 @@ _GAP = re.compile(r"\S {2,}\S")
 _LOOKED_AT = 1000  # rows
 _HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
-NOTHING = ("nan", "none", "null", "na", "n/a", "–", "—", "-")  # how programs write no number
+# how programs write that there is nothing
+NOTHING = ("nan", "none", "null", "na", "n/a", "#n/a", "<na>", "–", "—", "-")
 _WHOLE = 2.0**53  # from here on a float is no whole number that can be told from the next
 _DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")

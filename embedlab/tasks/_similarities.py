@@ -199,10 +199,6 @@ def pair_notes(parts: Sequence[Part]) -> list[str]:
         for reason, count in part.state.skipped.items()
     ]
     for part in (part for part in parts if part.state.origin == "file"):
-        from embedlab.data.own_columns import unusual_note
-
-        if unusual := unusual_note(part.frame["gold"].cast(pl.Float64, strict=False).drop_nulls()):
-            notes.append(f"{part.state.name}: {unusual}")
         repeated = part.frame.group_by(_SIDES).agg(rows=pl.len(), golds=pl.col("gold").n_unique())
         repeated = repeated.filter(pl.col("rows") > 1)
         if repeated.height:

@@ -497,7 +497,7 @@ def _check_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]
         )
     )
     is_low, names = (
-        scale.contradicts(needs.largest),
+        scale.contradicts((0.0, needs.largest)),
         _names([part.state.name for part in own_parts]),
     )
     if is_low and not stage.data.low_scores:

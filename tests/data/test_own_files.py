@@ -20,7 +20,6 @@ from embedlab.data.own_files import (
     open_query_file,
 )
 from embedlab.data.table_file import PLACE, number_of, read_rows, sentences
-from embedlab.tasks._similarities import pair_notes
 
 CLASSES = ("entailment", "neutral", "contradiction")
 SHAPES = {
@@ -256,13 +255,30 @@ def test_numbers_have_a_point_or_a_comma_that_is_not_of_thousands() -> None:
 
 
 def test_scores_off_the_scale_of_nearly_all_others_are_named() -> None:
-    rows = [f"the cat {n} sleeps,the dog {n} sleeps,{99 if n == 3 else n % 6}" for n in range(30)]
+    rows = [f"the cat {n} sleeps,the dog {n} sleeps,{99.0 if n == 3 else n % 6}" for n in range(30)]
     Path("p.csv").write_text("\n".join(["sentence1,sentence2,rating", *rows]))
-    says = "nearly all scores are from 0 to 5, 1 not: 99"
-    assert says in own_data("p.csv").unusual
-    assert own_data("p.csv").unusual.endswith("drop=rating:99")
-    assert any(says in note for note in pair_notes([open_pair_file("p.csv")]))
-    assert not own_data("p.csv?drop=rating:99").unusual
+    says = (
+        "nearly all scores are from 0 to 5, 1 not: 99.0; if it means that there is none, leave it "
+        "out with drop=rating:99.0"
+    )
+    assert open_pair_file("p.csv").state.notes == own_data("p.csv").doubts == (says,)
+    assert not own_data("p.csv?drop=rating:99.0").doubts
+    Path("p.csv").write_text(
+        "\n".join(["s1,s2,score", *(f"a {n},b {n},{n * 37}" for n in range(40))])
+    )
+    assert not own_data("p.csv").doubts  # no usual scale reaches so far
+    Path("p.csv").write_text(
+        "\n".join(["s1,s2,score", *(f"a {n},b {n},{n * 2.5}" for n in range(40))])
+    )
+    assert not own_data("p.csv").doubts
+
+
+def test_a_text_that_is_a_word_for_a_missing_one_is_read_and_named_with_its_row() -> None:
+    Path("q.csv").write_text("anchor,positive\nwho is it,NA\nwhat is it,a cat\n")
+    assert open_query_file("q.csv").candidates == ("NA", "a cat")
+    says = "the whole positive is 'NA' at q.csv:2; if it means"
+    (note,) = open_query_file("q.csv").part.state.notes
+    assert note.startswith(says)
 
 
 def test_a_stream_of_sentences_is_read_no_further_than_it_is_taken() -> None:
