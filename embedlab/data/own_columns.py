@@ -162,6 +162,7 @@ def unusual_scores(scores: pl.Series) -> tuple[ScoreScale | None, pl.Series]:
     return ScoreScale(low=scale_low, high=scale_high), is_outside
 
 
+_IN_QUOTES = r"(?s)^\s*['\"‘‚“„«»].*['\"’‘”“»«]\s*$"
 _MISSING = rf"(?i)^\s*(?:{'|'.join(NOTHING)})\s*$"
 
 
@@ -186,6 +187,13 @@ def _missing_words(path: Path, rows: pl.DataFrame, texts: Sequence[str]) -> Iter
                 f"the whole {name} is {', '.join(map(repr, words))} at "
                 f"{row_places(path, doubtful_rows)}{_drop_hint(name, words)}"
             )
+
+
+def _kept_quotes(rows: pl.DataFrame, texts: Sequence[str]) -> Iterator[str]:
+    """Yield what is said of columns of which each text is in quotes that no format removes."""
+    names = [name for name in texts if rows[name].cast(pl.String).str.contains(_IN_QUOTES).all()]
+    if rows.height > 1 and names:
+        yield f"each {' and each '.join(names)} is in quotes, which are kept as a part of it"
 
 
 def _drop_hint(column: str, values: pl.Series) -> str:
@@ -326,7 +334,8 @@ class OwnData:
     rows: int
     labels: Mapping[str, str] = field(default_factory=dict)  # those of the file that are not ours
     scores: ScoreScale | None = None  # the range of the scores
-    doubts: tuple[str, ...] = ()  # on values that may stand for missing ones, in words
+    # values that may stand for missing ones, and quotes around all texts, in words
+    doubts: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()  # columns of the file that are not read
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason with its place → rows
     lists: tuple[str, ...] = ()  # columns of lists, of which each text makes a row
@@ -453,7 +462,7 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         rows, blank = rows_with(file.path, rows, gold, without=no_gold)
         skipped |= blank
     plain_texts = [name for name in texts if not holds_text_lists(detection.rows, name)]
-    doubts = [*_missing_words(file.path, rows, plain_texts)]
+    doubts = [*_missing_words(file.path, rows, plain_texts), *_kept_quotes(rows, texts)]
     if scores is not None:
         doubts += _unusual_scores(rows, columns["score"])
     first_rows = rows.head(_SHOWN_ROWS).select(

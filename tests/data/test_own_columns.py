@@ -58,6 +58,9 @@ csv?scale=0-5&low-scores :: s1=L s2=R score=0.1|0.9 :: scores from 0.1 to 0.9 on
 csv?scale=0-5 :: s1=L s2=R score=1|4.999999|5.000001 :: scores from 1 to 5 on a scale from 0 to 5
 csv?scale=-5-5 :: s1=L s2=R score=-4.5|-0.5 :: scores from -4.5 to -0.5 on a scale from -5 to 5
 csv?scale=0-1e-05 :: s1=L s2=R score=0|0.00001 :: scores from 0 to 1e-05 on a scale from 0 to 1e-05
+# quotes around all texts
+csv :: anchor="'a cat'|'a dog'" positive='“a cat”' :: each anchor and each positive is in quotes
+csv :: anchor="'a cat'|a 'dog'" positive=L :: anchor = anchor, positive = positive\n
 # texts that are words for a missing one
 csv :: anchor=L positive='NA|a cat|null|N/A' :: the whole positive is 'NA', 'null', 'N/A' at own.csv:2, 4, 5…; if it means that there is none, leave it out with drop=positive:NA,null,N/A
 csv?drop=positive:NA :: anchor=L positive='NA|a cat' :: positive = positive\n
