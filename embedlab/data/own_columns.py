@@ -562,11 +562,19 @@ class _Columns:
         """
         names = rows.drop(PLACE).columns
         separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
-        known_names = [name for name in names if _role_of(name, has_sent0=False)]
+        # a question may be a row whose words look like a name
+        known_names = [
+            name for name in names if _role_of(name, has_sent0=False) and not name.endswith("?")
+        ]
         for name in names if separator and not file.roles else ():
-            is_long = len(name.split()) > _NAME_WORDS and not known_names
+            most_words = _LABEL_WORDS - 1 if name.endswith("?") else _NAME_WORDS
+            is_sentence = (
+                len(name.split()) > most_words
+                and not known_names
+                and not any(_are_numbers(column) for column in rows.drop(PLACE).get_columns())
+            )
             is_label = _name_key(name) in NLI_LABELS and known_names == [name]
-            if is_long or is_label or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
+            if is_sentence or is_label or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
                 raise MissingError(
                     f"{file.path}, line 1: {name!r} is not the name of a column",
                     hint="name the columns first, such as "

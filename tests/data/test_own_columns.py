@@ -67,6 +67,10 @@ csv?drop=positive:NA :: anchor=L positive='NA|a cat' :: positive = positive\n
 csv :: 'a cat'=L b='None|a cat' :: leave it out with drop=b:None
 csv :: anchor=L positive='a NA cat|nano|none of it' :: positive = positive\n
 csv :: ''=# s1=L s2=R score=% :: 0.8571 on a scale from 0 to 1; not read: column 1 (without a name)
+# a question as a name, of numbers or beside another name
+csv :: 'Satz A'=L 'Satz B'=R 'Wie ähnlich sind die beiden Sätze?'=0|2.5|5 :: may be their score, or
+csv :: q1=L q2=R 'Is this pair a duplicate of it?'=no|yes :: may be their label, or say nothing
+csv :: 'Question?'=L 'Answer?'=R :: 24 pairs of anchor and positive: anchor = Question?
 # labelled pairs
 csv :: a=L b=R gold_label=neutral|entailment|contradiction :: 24 labelled pairs
 csv :: a=L b=R label=NEUTRAL|ENTAILMENT :: labels ENTAILMENT = entailment, NEUTRAL = neutral
@@ -178,6 +182,8 @@ csv :: 12=L b=R :: line 1: '12' is not the name of a column :: sentence1,sentenc
 csv :: 'a man runs very fast'=L b=R :: is not the name of a column
 # separators that are not
 csv sep=^ :: premise=L hypothesis=R label=neutral|entailment :: separated by '^'
+csv :: 'who is it?'=L 'it is Poe'=R :: line 1: 'who is it?' is not the name of a column
+tsv :: 'Duplicate?'=L 'is this one a duplicate?'=R :: 'is this one a duplicate?' is not the name of
 csv sep=~ :: premise=L hypothesis=R label=neutral|entailment :: separated by '~'
 tsv sep=; :: premise=L hypothesis=R :: separated by ';' :: call it own.csv
 csv sep=\x1f :: premise=L hypothesis=R :: separated by :: by tabs and call it own.tsv
