@@ -1,5 +1,6 @@
 """Scores and vectors that another program computed, brought as files."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -55,13 +56,18 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
         (SCORED.with_columns(b=pl.lit(2.0)), "", "several columns of numbers: mine, b"),
         (PAIRS, "", "no column of numbers"),
         (SCORED, "#mnie", "no column 'mnie'"),
-        (PAIRS.with_columns(mine=pl.Series(["1", "2,5", "2"])), "", "row 2: 'mine' is '2,5', not"),
+        (
+            PAIRS.with_columns(mine=pl.Series(["1", "2,500", "2"])),
+            "",
+            "row 2: 'mine' is '2,500', not",
+        ),
         (
             pl.concat([SCORED, SCORED.with_columns(mine=1.0)]),
             "",
             "row 4: 'mine' gives a pair a second",
         ),
         (PAIRS.with_columns(mine=pl.Series([1.0, None, 3.0])), "", "row 2: 'mine' is empty"),
+        (PAIRS.with_columns(mine=None), "", "no column of numbers; it has mine"),
         (PAIRS.with_columns(mine=1e39), "", "row 1: 'mine' is 1e\\+39, not a number up to 3.4e"),
         (PAIRS.with_columns(mine=pl.Series([[1.0]] * 3)), "#mine", "mine holds lists"),
         (SCORED.drop("sentence2"), "", "no column 'sentence2'"),
@@ -73,8 +79,18 @@ def test_a_file_that_does_not_fit_is_refused_in_one_line(
 ) -> None:
     file = tmp_path / "mine.parquet"
     table.write_parquet(file)
-    with pytest.raises(EmbedlabError, match=words):
+    with pytest.raises(EmbedlabError, match=words) as refused:
         scorer_for(spec_of(f"scores:{file}{column}"), Settings(device="cpu", threads=1))
+    for name in re.findall(r"scores:\S+#(\S+)", str(refused.value.hint)):
+        assert name in table.columns
+
+
+def test_numbers_with_a_decimal_comma_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    SCORED.with_columns(mine=pl.Series(["0,9", "-2,5", "1"])).write_csv(file, separator=";")
+    scorer = scorer_for(spec_of(f"scores:{file}"), Settings(device="cpu", threads=1))
+    scores = scorer.score(["two dogs", "snow"], ["a dog", "rain"])
+    assert scores.tolist() == [np.float32(0.9), -2.5]
 
 
 def array(folder: Path, vectors: np.ndarray, sentences: str) -> str:

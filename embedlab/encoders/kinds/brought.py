@@ -27,7 +27,14 @@ from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet, read_npy
 from embedlab.core.printable import first_few
 from embedlab.data.queries import read_run
-from embedlab.data.table_file import PLACE, as_texts, read_rows, refuse_json_numbers, refuse_nested
+from embedlab.data.table_file import (
+    PLACE,
+    as_texts,
+    number_of,
+    read_rows,
+    refuse_json_numbers,
+    refuse_nested,
+)
 from embedlab.data.text_file import read_text
 from embedlab.encoders.encoder import RefusedTextsError, Vectors, no_similarities
 from embedlab.models.encoder_kind import (
@@ -106,7 +113,9 @@ def open_scores(location: str) -> FileScores:
         problem = "empty" if text is None else f"{text!r}, not a number up to {_LARGEST:.2g}"
         raise MissingError(
             f"{path}, {unit} {line_number}: {score_column!r} is {problem}",
-            hint=f"correct or remove the {unit}",
+            hint=f"remove the {unit}: a pair that the file lacks has no score"
+            if text is None
+            else f"correct or remove the {unit}",
         )
     pairs = _hashes(table).with_columns(table[PLACE].alias("place"), value=numbers)
     del table  # its texts take more than all that follows
@@ -166,19 +175,16 @@ def _column(path: Path, table: pl.DataFrame, typed_column: str | None) -> str:
             if numbers
             else f"no column of numbers; it has {first_few(other_columns)}"
         )
-        example = candidates[0] if candidates else "column"
-        raise UsageError(f"{path}: {problem}", hint=f"name one: scores:{path}#{example}")
+        hint = f"name one: scores:{path}#{candidates[0]}" if candidates else _SCORES_FORMAT
+        raise UsageError(f"{path}: {problem}", hint=hint)
     return candidates[0]
 
 
 def _numbers(values: pl.Series) -> pl.Series:
     """VALUES as numbers, null where they are none."""
-    texts = (
-        values.cast(pl.String) if values.dtype.base_type() in {pl.Categorical, pl.Enum} else values
-    )
-    return (texts.str.strip_chars() if texts.dtype == pl.String else texts).cast(
-        pl.Float64, strict=False
-    )
+    if values.dtype.is_numeric() or values.dtype == pl.Boolean:
+        return values.cast(pl.Float64, strict=False)
+    return values.to_frame().select(number_of(values.name)).to_series()
 
 
 SCORES = EncoderKind(
