@@ -27,10 +27,13 @@ _LIKE_JSON = r"(?s)^\s*(-?[0-9][0-9.eE+-]*|\[.*\]|\{.*\}|true|false)\s*$"
 _UNSEEN = r"\s\p{Z}\p{Cc}\p{Cf}\x{115F}\x{1160}\x{2800}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}"
 
 
-def bad_line(path: Path, line: int, fault: str) -> MissingError:
+HALF_HINT = "write the whole character, such as an emoji that was cut in two, or remove the half"
+
+
+def bad_line(path: Path, line: int, fault: str, hint: str = "") -> MissingError:
     """Return the error for a fault in a line of a file, counted from 1."""
     return MissingError(
-        f"{path}, line {line}: {fault}", hint="correct the line, or get the file again"
+        f"{path}, line {line}: {fault}", hint=hint or "correct the line, or get the file again"
     )
 
 
@@ -175,8 +178,8 @@ def text_fault(text: str) -> str | None:
         return "a NUL character"
     try:
         text.encode()
-    except UnicodeEncodeError:
-        return "half of a surrogate pair"
+    except UnicodeEncodeError as error:
+        return f"half of a character ({text[error.start]!a})"
     return None
 
 
@@ -248,7 +251,8 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
         raise bad_line(path, number, "not a JSON object")
     for key, text in row.items():
         if fault := text_fault(key) or (isinstance(text, str) and text_fault(text)):
-            raise bad_line(path, number, f"{fault} under {key!a}")
+            hint = HALF_HINT if "half" in fault else ""
+            raise bad_line(path, number, f"{fault} under {key!a}", hint)
     return row
 
 

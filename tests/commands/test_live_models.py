@@ -124,3 +124,5 @@ def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
         embedlab.compare([3, "dice"], tasks=PAIRS)
     with pytest.raises(UsageError, match="neither names nor rows"):
         embedlab.compare("dice", tasks=[object()])
+    with pytest.raises(UsageError, match=r"has half of a character \('\\ud83d'\)"):
+        embedlab.evaluate("dice", tasks=[("a \ud83d", "b", 1.0)])

@@ -61,7 +61,7 @@ snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: line 1: no text under '
 snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label 'maybe' is not one of entailment
 snli :: {"gold_label": null, "sentence1": "a", "sentence2": "b"}\n :: line 1: no text under 'gold_label'
 snli :: {"gold_label": "neutral", "sentence1": "\xff"}\n :: line 1: byte 0xff is not UTF-8
-snli :: {"gold_label": "neutral", "sentence1": "\\ud83d", "sentence2": "b"} :: line 1: half of a surrogate pair
+snli :: {"gold_label": "neutral", "sentence1": "\\ud83d", "sentence2": "b"} :: line 1: half of a character (
 snli :: {"gold_label": "neutral", "sentence1": "a\\u0000b", "sentence2": "b"} :: line 1: a NUL character
 snli :: {"gold_label": 99 :: line 1: broken JSON
 snli :: \n\n :: is empty

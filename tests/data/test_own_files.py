@@ -79,7 +79,7 @@ pairs :: p.csv :: question,answer\na b,c d\n :: holds pairs of anchor and positi
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n[1]\n :: line 2: a JSON array, not a JSON object
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n\n{"sentence1": :: line 3: broken JSON
 pairs :: p.jsonl :: {"sentence1": "\\ud83d\\ude00", "sentence2": "b", "score": 1} :: ('😀', 'b', 1.0, None)
-pairs :: p.jsonl :: {"sentence1": "\\ud800", "sentence2": "b", "score": 1} :: line 1: half of a surrogate pair
+pairs :: p.jsonl :: {"sentence1": "\\ud800", "sentence2": "b", "score": 1} :: line 1: half of a character (
 pairs :: p.jsonl :: {"sentence1": "\\u0000", "sentence2": "b", "score": 1} :: line 1: a NUL character
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": NaN} :: score is empty in every row
 pairs :: p.tsv :: sentence1\tsentence2\tscore\na\0\tb\t1\n :: line 2: a NUL byte

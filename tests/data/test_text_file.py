@@ -33,4 +33,4 @@ def test_latin_1_is_read_where_it_is_documented_and_one_file_never_mixes_two(wri
 
 def test_no_text_may_hold_what_cannot_be_stored() -> None:
     faults = [text_fault(text) for text in ("a\0b", "a\ud800", "a\u2028é")]
-    assert faults == ["a NUL character", "half of a surrogate pair", None]
+    assert faults == ["a NUL character", "half of a character ('\\ud800')", None]
