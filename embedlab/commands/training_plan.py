@@ -475,7 +475,7 @@ def _scale(data: OwnData) -> dict[str, object]:
         return {}
     highest = max(map(abs, data.scale))
     if data.scores.contradicts(data.scale) and not data.file.low_scores:
-        scaled_file = data.file.with_options(scale=data.scores.ends).text
+        scaled_file = data.file.with_options(scale=data.scores.fitting).text
         low_scores_file = data.file.with_options(scale=data.scale, low_scores=True).text
         raise UsageError(
             f"{data.file.path}: the scores are {data.scores}: of which scale?",

@@ -114,8 +114,7 @@ class ScoreScale:
         is_outside = self.low < low - slack or self.high > high + slack
         is_low = self.high <= (low + high) / 2 and self.contradicts(scale)
         if is_outside or (is_low and low_name is not None):
-            ends = self.ends if self.contradicts(self.suggested) else self.suggested
-            hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in ends)}"
+            hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in self.fitting)}"
             if low_name and not is_outside:
                 hint += f"; where all of them are low on this scale: {low_name}"
             raise UsageError(
@@ -129,9 +128,10 @@ class ScoreScale:
         return self.largest <= max(map(abs, scale)) / 2
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The lowest and the highest of the scores, or 0."""
-        return min(0.0, self.low), max(0.0, self.high)
+    def fitting(self) -> tuple[float, float]:
+        """The suggested scale, or where the scores contradict it one that ends at them."""
+        is_suggested = not self.contradicts(self.suggested)
+        return self.suggested if is_suggested else (min(0.0, self.low), max(0.0, self.high))
 
     @property
     def suggested(self) -> tuple[float, float]:

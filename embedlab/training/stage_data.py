@@ -501,7 +501,10 @@ def _check_scale(recipe: Recipe, index: int, needs: Needs, parts: Sequence[Part]
         _names([part.state.name for part in own_parts]),
     )
     if is_low and not stage.data.low_scores:
-        scale_value, low = RecipeValue(key, f"{scale.suggested[1]:g}"), RecipeValue(low_key, "true")
+        scale_value, low = (
+            RecipeValue(key, f"{max(map(abs, scale.fitting)):g}"),
+            RecipeValue(low_key, "true"),
+        )
         hint = Hint(
             "state their scale: ", scale_value, "; where all of them are low on this scale: ", low
         )

@@ -138,6 +138,17 @@ def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_
     assert scale_of(highest, tiny_encoder, tmp_path) == said
 
 
+def test_scores_that_are_low_on_any_usual_scale_are_refused_with_one_that_is_read(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
+    scores = {"score": [number / 1600 for number in NUMBERS]}
+    write(tmp_path / "rows.tsv", KINDS["own-scored-pairs"][1] | scores)
+    with pytest.raises(UsageError) as error:
+        scale_of(1, tiny_encoder, tmp_path)
+    assert str(error.value.hint).startswith("state their scale: --set objective.highest=0.009375;")
+    assert scale_of(0.009375, tiny_encoder, tmp_path)
+
+
 def test_the_scale_of_several_files_is_that_of_all_of_them(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
