@@ -426,6 +426,11 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
     if not is_row_file(typed):
         return None
     data = own_data(with_overrides(parse_file_name(typed), overrides).text)
+    if data.file.held_out is not None:
+        raise UsageError(
+            f"{typed!r}: held-out names the rows that no training reads",
+            hint="remove held-out: a training leaves these rows out by itself",
+        )
     values: dict[str, object] = {
         "data.files": absolute_paths([str(data.file.path)]),
         "evaluate.tasks": [],

@@ -66,9 +66,8 @@ class FileName:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether nothing was said of its columns, labels and scale."""
-        options = (self.roles, self.source, self.labels, self.scale, self.where, self.drop)
-        return not any(options)
+        """Return whether nothing was said of it."""
+        return self.with_options().text == str(self.path)
 
     @property
     def dataset(self) -> str:

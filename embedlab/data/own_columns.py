@@ -446,11 +446,7 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     scores = None
     if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None
-    if kind != SCORED and (file.scale is not None or file.low_scores):
-        raise UsageError(
-            f"{file.text!r}: it holds {kind.title}, which have no scores",
-            hint="remove the scale, or say ?score=NAME",
-        )
+    _refuse_unread_options(file, kind)
     if file.scale is not None and scores is not None:
         low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
         scores.refuse_other(str(file.path), file.scale, low_name)
@@ -485,6 +481,19 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         lists=tuple(name for name in lists if holds_text_lists(detection.rows, name)),
         examples=tuple(first_rows.iter_rows(named=True)),
     )
+
+
+def _refuse_unread_options(file: FileName, kind: RowKind) -> None:
+    """Refuse what is said of a FILE that says nothing of rows of this KIND."""
+    for is_said, is_read, noun, hint in (
+        (file.scale or file.low_scores, kind == SCORED, "scores", "the scale, or say ?score=NAME"),
+        (file.labels, kind == LABELLED, "labels", "labels, or say ?label=NAME"),
+        (file.source, kind != SENTENCES, "source", "source"),
+    ):
+        if is_said and not is_read:
+            raise UsageError(
+                f"{file.text!r}: it holds {kind.title}, which have no {noun}", hint=f"remove {hint}"
+            )
 
 
 def read_sentences(path: Path) -> ParsedRows:

@@ -18,7 +18,13 @@ from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue,
 from embedlab.core.printable import first_few
 from embedlab.data.corpus_file import WORD_SPLITS, shipped_corpus
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
-from embedlab.data.file_name import TEXT_FILE, file_path, is_pair_file, is_query_folder
+from embedlab.data.file_name import (
+    TEXT_FILE,
+    file_path,
+    is_pair_file,
+    is_query_folder,
+    parse_file_name,
+)
 from embedlab.data.overlaps import is_held_out
 from embedlab.data.own_columns import (
     LABELLED,
@@ -88,6 +94,10 @@ def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None
     if kind not in _LIKE:
         return open_pair_file(name)
     require_file(path)
+    if not parse_file_name(name).is_plain:
+        raise UsageError(
+            f"{name!r}: what is said of it is not read of {kind}", hint=f"give the file: {path}"
+        )
     corpus, its_split = _LIKE[kind]
     its_split = split if split and kind == "definitions" else its_split
     if its_split not in shipped_corpus(corpus).splits:
@@ -233,10 +243,12 @@ def open_query_file(name: str) -> Queries:
     rows = read_texts(data)
     anchor, positive, *negative = (rows.frame[column].cast(pl.String) for column in data.texts)
     pairs = pl.DataFrame({_PAIR[0]: anchor, _PAIR[1]: positive})
+    if (source := data.file.source or "source") in rows.frame.columns:
+        pairs = pairs.with_columns(source=rows.frame[source].cast(pl.String))
     if data.lists:  # a positive is there with each negative
-        pairs = pairs.unique(maintain_order=True)
+        pairs = pairs.unique(_PAIR, keep="first", maintain_order=True)
     different = pairs.filter(pl.col(_PAIR[0]) != pl.col(_PAIR[1]))
-    distinct = different.unique(maintain_order=True)
+    distinct = different.unique(_PAIR, keep="first", maintain_order=True)
     if distinct.is_empty():
         raise MissingError(
             f"{name} holds no pair of different texts",

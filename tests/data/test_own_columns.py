@@ -64,7 +64,7 @@ csv :: anchor="'a cat'|a 'dog'" positive=L :: anchor = anchor, positive = positi
 # texts that are words for a missing one
 csv :: anchor=L positive='NA|a cat|null|N/A' :: the whole positive is 'NA', 'null', 'N/A' at own.csv:2, 4, 5…; if it means that there is none, leave it out with drop=positive:NA,null,N/A
 csv?drop=positive:NA :: anchor=L positive='NA|a cat' :: positive = positive\n
-csv :: 'a cat'=L b='None|a cat' :: leave it out with drop=b:None
+csv :: 'a question'=L answer='None|a cat' :: leave it out with drop=answer:None
 csv :: anchor=L positive='a NA cat|nano|none of it' :: positive = positive\n
 csv :: ''=# s1=L s2=R score=% :: 0.8571 on a scale from 0 to 1; not read: column 1 (without a name)
 # a question as a name, of numbers or beside another name
@@ -168,6 +168,8 @@ csv?scale=1-5 :: s1=L s2=R score=0.5|4.5 :: state their scale: scale=0-5
 csv?scale=0-1 :: s1=L s2=R score=0.01|0.02 :: state their scale: scale=0-0.02; where
 csv?scale=0-5&low-scores :: s1=L s2=R score=1|3 :: not all in the lower half :: remove low-scores
 csv?scale=0-5 :: question=L answer=R :: which have no scores
+csv?labels=0:neutral :: question=L answer=R :: pairs of anchor and positive, which have no labels
+csv?source=url :: url=U words=L :: it holds sentences, which have no source :: remove source
 # what the user says of a file
 csv?s1=zzz :: a=L where=R :: has no column 'zzz': found a, where
 csv?source=wher :: a=L where=R :: did you mean 'where'?
@@ -180,10 +182,10 @@ csv?where=none:x :: a=L b=R :: has no column 'none'
 csv :: text=L doc=1|2 :: 'doc' is called a positive, but holds numbers
 csv :: 12=L b=R :: line 1: '12' is not the name of a column :: sentence1,sentence2,score
 csv :: 'a man runs very fast'=L b=R :: is not the name of a column
-# separators that are not
-csv sep=^ :: premise=L hypothesis=R label=neutral|entailment :: separated by '^'
 csv :: 'who is it?'=L 'it is Poe'=R :: line 1: 'who is it?' is not the name of a column
 tsv :: 'Duplicate?'=L 'is this one a duplicate?'=R :: 'is this one a duplicate?' is not the name of
+# separators that are not
+csv sep=^ :: premise=L hypothesis=R label=neutral|entailment :: separated by '^'
 csv sep=~ :: premise=L hypothesis=R label=neutral|entailment :: separated by '~'
 tsv sep=; :: premise=L hypothesis=R :: separated by ';' :: call it own.csv
 csv sep=\x1f :: premise=L hypothesis=R :: separated by :: by tabs and call it own.tsv
@@ -354,6 +356,7 @@ def test_a_text_file_has_a_sentence_a_line_whatever_signs_are_in_it() -> None:
     Path("own.txt").write_text("a cat\n\u200b\n\u3164 \u00ad\na dog\n")
     assert _detected("own.txt").startswith("own.txt: 2 sentences")
     assert "a text file has no columns" in _detected("own.txt?s1=a")
+    assert "a text file has no columns" in _detected("own.txt?held-out=0.1")
 
 
 @pytest.mark.parametrize(

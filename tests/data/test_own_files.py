@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.data.dataset import DatasetKind
 from embedlab.data.own_columns import own_data
 from embedlab.data.own_files import (
     ColumnMap,
     RowShape,
+    open_own_file,
     open_own_rows,
     open_pair_file,
     open_query_file,
@@ -279,6 +281,21 @@ def test_a_text_that_is_a_word_for_a_missing_one_is_read_and_named_with_its_row(
     says = "the whole positive is 'NA' at q.csv:2; if it means"
     (note,) = open_query_file("q.csv").part.state.notes
     assert note.startswith(says)
+
+
+def test_the_source_of_queries_is_the_column_that_is_said() -> None:
+    rows = "who is it,Poe,x\nwho is it,Poe,y\nwhat is it,a cat,y\n"
+    Path("q.csv").write_text(f"anchor,positive,genre\n{rows}")
+    queries = open_query_file("q.csv?source=genre")
+    assert queries.part.frame.rows() == [("who is it", "Poe", "x"), ("what is it", "a cat", "y")]
+    assert "source" not in open_query_file("q.csv").part.frame.columns
+
+
+@pytest.mark.parametrize("kind", ["definitions", "sentences", "triplets"])
+def test_what_is_said_of_a_file_that_a_corpus_reads_is_refused(kind: DatasetKind) -> None:
+    Path("own.tsv").write_text("a\tb\n")
+    with pytest.raises(UsageError, match=f"what is said of it is not read of {kind}"):
+        open_own_file("own.tsv?where=a:b", kind)
 
 
 def test_a_stream_of_sentences_is_read_no_further_than_it_is_taken() -> None:
