@@ -31,7 +31,7 @@ from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, UsageError, with_hint
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.overrides import overrides_of
-from embedlab.core.printable import one_line
+from embedlab.core.printable import count_text, one_line
 from embedlab.core.schema import adapter, quote, reason_of
 from embedlab.core.session import ProgressDisplay, successive
 from embedlab.core.settings import Settings, load_settings
@@ -489,7 +489,7 @@ def pairs_of(first: Iterable[str], second: Iterable[str]) -> tuple[list[str], li
     text_lists = check_texts(first, "first"), check_texts(second, "second")
     if len(text_lists[0]) != len(text_lists[1]):
         raise UsageError(
-            f"first has {len(text_lists[0])} texts, second {len(text_lists[1])}",
+            f"first has {count_text(len(text_lists[0]), 'texts')}, second {len(text_lists[1])}",
             hint="give the two texts of each pair",
         )
     return text_lists

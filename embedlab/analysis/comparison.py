@@ -26,7 +26,7 @@ from embedlab.analysis.uncertainty import (
 from embedlab.analysis.weighing import Topic, Weighed
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.note import Note
-from embedlab.core.printable import MODELS
+from embedlab.core.printable import MODELS, count_text
 
 
 def compact_letters(scores: Sequence[float], differs: NDArray[np.bool_]) -> list[str]:
@@ -361,7 +361,7 @@ def hanging_note(topics: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
     """
     if hanging := [(name, topic) for name, topic in topics if topic is not None]:
         listing = ", ".join(
-            f"{name} {100 * topic.score_without:+z.2f} without {topic.rows} rows"
+            f"{name} {100 * topic.score_without:+z.2f} without {count_text(topic.rows, 'rows')}"
             for name, topic in hanging
         )
         text = f"{HANGS}: one topic decides: {listing}"

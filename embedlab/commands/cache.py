@@ -14,6 +14,7 @@ from embedlab.core.cache import NAME_FILE, cache_entries, remove, size_of
 from embedlab.core.disk import as_disk_errors, read_sealed_json
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.foreign_files import MIB
+from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, TableCell, Value, columns_of
@@ -65,7 +66,7 @@ def clear(options: ConfirmationOptions, session: Terminal) -> None:
     cache = session.settings.cache
     entries = cache_entries(cache)
     mib = _mib(entries)
-    summary = f"{len(entries)} entries, {mib:.1f} MiB"
+    summary = f"{count_text(len(entries), 'entries')}, {mib:.1f} MiB"
     if entries:
         question = f"delete {summary} in {cache}?"
         confirm(question, "nothing deleted", session, is_confirmed=options.yes)

@@ -11,6 +11,7 @@ from embedlab.analysis.comparison import ComparedSlice
 from embedlab.choices import SettingName
 from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError
+from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command, start
 from embedlab.core.schema import build, unbuild
 from embedlab.core.session import Session
@@ -185,7 +186,7 @@ def _machine(costs: Sequence[MeasuredCost]) -> str:
     counts = sorted({cost.sentences for cost in costs})
     count = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
     hardware = ", ".join([first.device] * (first.device != "cpu") + [first.processor])
-    threads = f"{first.threads} thread{'s' * (first.threads != 1)}"
+    threads = count_text(first.threads, "threads")
     return (
         f"measured on {hardware}, {threads}: {count} sentences of these items, the median of "
         f"{len(first.milliseconds)} rounds (fastest–slowest)"

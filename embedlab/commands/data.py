@@ -13,6 +13,7 @@ from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import TINY_FOLDER, typed_path
+from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
@@ -284,7 +285,7 @@ def get(options: DatasetsOptions, session: Terminal) -> None:
             written.append(str(path))
             if session.settings.format != "json":
                 session.write(str(path))
-    session.done(f"{len(written)} files written", folder=str(folder), files=written)
+    session.done(f"{count_text(len(written), 'files')} written", folder=str(folder), files=written)
 
 
 def items(options: ItemsOptions, session: Session) -> Report:

@@ -14,6 +14,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import COLUMN, ENCODER_HELP, Flag, model_flag
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.paths import file_hash
+from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 
@@ -95,14 +96,16 @@ def encode(options: EncodeOptions, session: Session) -> None:
         options.out, job, is_replaced=options.is_replaced, shard=shard
     ) as partial:
         _encode_all(partial, encoder, options.file, session, shard)
-        rows, message = count, f"{count} vectors of {encoder.dim} numbers in {options.out}"
+        rows = count
+        message = f"{count_text(count, 'vectors')} of {encoder.dim} numbers in {options.out}"
         if shard is not None:
             chunk_starts = range(0, count, job.chunk)
             rows = sum(
                 min(job.chunk, count - start) for start in chunk_starts if shard.has(start, job)
             )
             message = (
-                f"shard {options.shard}: {rows} vectors of {encoder.dim} numbers; when all shards "
+                f"shard {options.shard}: {count_text(rows, 'vectors')} of {encoder.dim} numbers; "
+                f"when all shards "
                 f"are there, the same command without --shard writes {options.out}"
             )
         truncated_count = 0 if shard is not None else partial.assemble(options.out, encoder.dim)
@@ -110,7 +113,10 @@ def encode(options: EncodeOptions, session: Session) -> None:
         for text in encoder.facts.notes:
             session.note(text)
     if truncated_count:
-        session.note(f"{truncated_count} sentences were cut at {encoder.facts.max_tokens} tokens")
+        session.note(
+            f"{count_text(truncated_count, 'sentences were')} cut at "
+            f"{encoder.facts.max_tokens} tokens"
+        )
     session.done(
         message,
         file=str(options.out),

@@ -14,6 +14,7 @@ from embedlab.commands.options import Flag
 from embedlab.commands.score import TwoSentences
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown_name_error
+from embedlab.core.printable import count_text
 from embedlab.core.session import ProgressCallback, Session
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
@@ -338,7 +339,8 @@ def _say_cost(
             if isinstance(member, CachedEncoder):
                 request_count -= int(member.knows(sentences).sum())
             session.note(
-                f"{member.name}: {request_count} sentences to request of its server; the pair has "
+                f"{member.name}: {count_text(request_count, 'sentences')} to request of its "
+                f"server; the pair has "
                 f"{len(variants.sentences)}"
             )
         elif not hasattr(member, "encode") and spec.kind != "dice":

@@ -20,7 +20,7 @@ from embedlab.core.errors import (
     NotLoadedError,
     UsageError,
 )
-from embedlab.core.printable import duration
+from embedlab.core.printable import count_text, duration
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -121,13 +121,13 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
     processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     gpus = tuple(visible_gpus(plan.place.device)) if options.cluster is None else ()
     worker_count = options.workers or len(gpus) or processors // plan.threads or 1
-    cell_count = f"{len(plan)} cells"
+    cell_count = count_text(len(plan), "cells")
     if len(entries) < len(plan):
         worker_count, cell_count = (
             min(worker_count, len(entries)),
             f"{len(entries)} of {cell_count}",
         )
-    location = f"{worker_count} at once" + (f" on {len(gpus)} GPUs" if gpus else "")
+    location = f"{worker_count} at once" + (f" on {count_text(len(gpus), 'GPUs')}" if gpus else "")
     if options.cluster:
         slurm = "as jobs of Slurm" if is_slurm(options.cluster) else ""
         location = slurm or f"on the Ray cluster {options.cluster}"

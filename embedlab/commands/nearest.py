@@ -13,6 +13,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import COLUMN, NAMED_MODELS, Flag
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.printable import count_text
 from embedlab.core.session import ProgressCallback, Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, Value, columns_of
@@ -79,7 +80,7 @@ def nearest(options: NearestOptions, session: Session) -> Report:
     rows: list[dict[str, Value]] = []
     notes: list[str] = []
     for model in models:
-        with session.progress(f"scoring {len(corpus)} sentences") as tick:
+        with session.progress(f"scoring {count_text(len(corpus), 'sentences')}") as tick:
             members = load_members(model, session, cached=True)
             scores = np.mean(
                 [_similarities(member, options, corpus, tick) for member in members],

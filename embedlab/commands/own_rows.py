@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from embedlab.core.errors import EmbedlabError, MissingError, UnknownFieldError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
+from embedlab.core.printable import count_text
 from embedlab.data.file_name import (
     FileName,
     is_hub_name,
@@ -132,7 +133,7 @@ def two_models(
     names, files = models_and_files(options, settings)
     if len(names) != 2:
         raise UsageError(
-            f"{len(names)} models are named, and two are compared",
+            f"{count_text(len(names), 'models are')} named, and two are compared",
             hint=f"embedlab {command} {' '.join([*names, *['MODEL'] * 2][:2])} FILE",
         )
     refuse_twice(names)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState
@@ -70,7 +71,7 @@ def _part(state: DatasetState) -> str:
         if is_other
         else ""
     )
-    return f"{state.name} {state.split}, {state.rows} rows{suffix}" + (
+    return f"{state.name} {state.split}, {count_text(state.rows, 'rows')}{suffix}" + (
         f", sha256 {digests}" if digests else ""
     )
 

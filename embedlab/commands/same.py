@@ -18,6 +18,7 @@ from embedlab.commands.command import command
 from embedlab.commands.compare import CompareOptions, compare
 from embedlab.commands.options import MODEL_HELP, Flag, model_flag
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, columns_of
@@ -253,7 +254,8 @@ def _other_encoders(
 def _unknown_report(options: SameOptions, count: int, refused_count: int) -> Report:
 
     title = (
-        f"whether {options.served} is {options.reference} is not known: {count} texts were encoded "
+        f"whether {options.served} is {options.reference} is not known: "
+        f"{count_text(count, 'texts were')} encoded "
         f"by both, and {refused_count} refused"
     )
     table = Table(title, [], [], records={"verdict": [{"same": None}]})
@@ -268,7 +270,7 @@ def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
         for chosen_text in texts
     ]
     write_atomic(path, "".join(lines).encode(), hint="choose another FILE")
-    table = Table(f"{len(texts)} texts are in {path}", [], [])
+    table = Table(f"{count_text(len(texts), 'texts are')} in {path}", [], [])
     return Report.of(table, behind={"cause": None})
 
 
@@ -294,9 +296,9 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
     columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
     columns += columns_of("explained .6 >") if causes else []
     served_norm, reference_norm = difference.norms
-    notes = [f"{refused_count} texts were refused by {options.served} and are left out"] * bool(
-        refused_count
-    )
+    notes = [
+        f"{count_text(refused_count, 'texts were')} refused by {options.served}, and left out"
+    ] * bool(refused_count)
     dim, reference_dim = difference.dims
     if dim < reference_dim:
         cut_note = f": cosines are to its first {dim}" * isfinite(
@@ -355,7 +357,7 @@ def _verdict(options: SameOptions, difference: ServedDifference) -> str:
         return (
             f"{served_name} is {reference}, to the precision of {difference.precision}: least "
             "cosine "
-            f"{1 - base.max():.7f} over {len(base)} texts"
+            f"{1 - base.max():.7f} over {count_text(len(base), 'texts')}"
         )
     if not difference.causes:
         kinds = [
@@ -366,7 +368,9 @@ def _verdict(options: SameOptions, difference: ServedDifference) -> str:
         kinds_note = f" on {', '.join(dict.fromkeys(kinds))}" if is_unexplained.mean() < 0.5 else ""
         return f"{served_name} is not {reference}{kinds_note} ({least_cosine}): not explained"
     unexplained_note = (
-        f"; {int(is_unexplained.sum())} texts are not explained" if is_unexplained.any() else ""
+        f"; {count_text(int(is_unexplained.sum()), 'texts are')} not explained"
+        if is_unexplained.any()
+        else ""
     )
     worst = difference.explained_distances.max()
     reached = "" if np.isnan(worst) else f": least cosine {1 - worst:.4f}"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from embedlab.core import printable
 from embedlab.core.errors import EmbedlabError, ExitCode
 from embedlab.core.note import Note
+from embedlab.core.printable import count_text
 from embedlab.core.session import successive
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _without_details(tables: Sequence[Table]) -> Sequence[Table]:
     """Return the tables that people see, the last of which says how many more there are."""
     shown_tables = [table for table in tables if not table.is_detail]
     if count := len(tables) - len(shown_tables):
-        hint = f"--notes shows {count} more table{'s' * (count != 1)}"
+        hint = f"--notes shows {count_text(count, 'more tables')}"
         shown_tables[-1] = replace(shown_tables[-1], hidden_note=hint)
     return shown_tables
 

@@ -14,7 +14,7 @@ from embedlab.commands.command import command
 from embedlab.commands.terminal import Terminal
 from embedlab.commands.training_plan import TrainOptions
 from embedlab.core.errors import EmbedlabError, ExitCode
-from embedlab.core.printable import short_line
+from embedlab.core.printable import count_text, short_line
 from embedlab.core.settings import Settings
 from embedlab.reports.report import Report
 
@@ -149,7 +149,7 @@ def _notes_on_left_out(data: StageData, *, is_known: bool) -> Iterator[str]:
     if objective_needs(data.stage.objective).words:
         count = data.rows.left_out
         yield (
-            f"{count} rows are left out: their word is not one token of the encoder"
+            f"{count_text(count, 'rows are')} left out: the word is not one token of the encoder"
             if is_known
             else _UNKNOWN
         )

@@ -39,6 +39,7 @@ from embedlab.core.foreign_files import open_own
 from embedlab.core.network import is_reachable
 from embedlab.core.note import kind_of
 from embedlab.core.paths import STARTER_FOLDER, data_name
+from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressDisplay, Session
@@ -299,7 +300,7 @@ def _require_gpus(count: int) -> None:
             f"several processes on a processor: torchrun --standalone --nproc-per-node "
             f"{count} -m embedlab train … --device cpu"
         )
-        raise MissingError(f"--gpus {count}: found {available} GPUs", hint=hint)
+        raise MissingError(f"--gpus {count}: found {count_text(available, 'GPUs')}", hint=hint)
 
 
 def missing_to_train(recipe: Recipe, settings: Settings) -> list[str]:
@@ -455,7 +456,7 @@ def event_reporter(
             case events.Finished():
                 if dev:
                     note(dev)
-                log(f"{label}: finished after {event.step} steps")
+                log(f"{label}: finished after {count_text(event.step, 'steps')}")
                 if event.flaw:
                     note(f"{label}: {event.flaw}")
 

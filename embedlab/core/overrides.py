@@ -12,6 +12,7 @@ from typing import Any
 
 from embedlab.core.errors import Hint, RecipeValue, UsageError
 from embedlab.core.nearest import nearest_hint, unknown_name_error
+from embedlab.core.printable import count_text
 from embedlab.core.schema import (
     CORRECT,
     DEEPEST,
@@ -123,7 +124,7 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
         return (key,)
     if stages != 1:
         raise UsageError(
-            f"{where}: the recipe has {stages or 'no'} stages",
+            f"{where}: the recipe has {count_text(stages, 'stages') if stages else 'no stages'}",
             hint=f"name one, stage.0.{key}, or all of them, stages.{key}",
         )
     return (f"stage.0.{key}",)

@@ -181,6 +181,21 @@ def first_few(names: Iterable[object], most: int = MOST_COLUMNS, *, separator: s
     return f"{separator.join(texts[:most])}{more}"
 
 
+_OF_ONE = {"are": "is", "were": "was", "have": "has", "occur": "occurs"}
+
+
+def count_text(count: int, things: str) -> str:
+    """Return how many THINGS there are, such as "2 rows are left out"; of one of them the noun,
+    their first word with an s at its end, and the verb are in the singular.
+    """
+    if count == 1:
+        things = re.sub("(ie)?s\\b", lambda ending: "y" * bool(ending[1]), things, count=1)
+        things = re.sub(
+            rf"\b({'|'.join(_OF_ONE)})\b", lambda verb: _OF_ONE[verb[1]], things, count=1
+        )
+    return f"{count} {things}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration in its largest unit and the one below, such as "42s", "3m10s", "2h05m" or
     "3d04h"; empty for NaN.

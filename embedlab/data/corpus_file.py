@@ -21,6 +21,7 @@ from annotated_types import Ge, MinLen
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.paths import CORPORA_FOLDER
+from embedlab.core.printable import count_text
 from embedlab.core.schema import build, read_toml, table
 from embedlab.data.dataset import (
     COLUMNS,
@@ -301,8 +302,9 @@ def _layouts(corpus: _Corpus, split: str, location: str) -> Iterator[FileLayout]
         ]
         if (file_count := reader.files(read_split)) not in {None, len(files)}:
             raise UsageError(
-                f"{location}: 'layout.{number}.files' lists {len(files)} files for {split!r}",
-                hint=f"this reader needs {file_count} files for each split",
+                f"{location}: 'layout.{number}.files' lists {count_text(len(files), 'files')} for "
+                f"{split!r}",
+                hint=f"this reader needs {count_text(file_count, 'files')} for each split",
             )
         is_written = layout.written and reader_type.write is not Reader.write
         for folder in layout.folders:

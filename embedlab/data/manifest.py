@@ -12,6 +12,7 @@ from embedlab.core.disk import as_disk_errors, sole_writer, write_atomic
 from embedlab.core.errors import Hint, MissingError, NamedOption, PartialDataError
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import file_hash
+from embedlab.core.printable import count_text
 from embedlab.data.dataset import (
     CLASS_COLUMN,
     COLUMNS,
@@ -61,7 +62,7 @@ def corpus_differences(kind: DatasetKind, frame: pl.DataFrame, expected: Expecte
     empty = empty_rows(kind, frame)["row"]
     if expected.empty is not None and len(empty) > expected.empty:
         differences.append(
-            f"{len(empty):,} rows with an empty sentence instead of {expected.empty}, the "
+            f"{count_text(len(empty), 'rows')} with an empty sentence instead of {expected.empty}, the "
             f"first of them row {empty[0]:,}"
         )
     return differences

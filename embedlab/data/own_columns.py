@@ -20,7 +20,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import outside_quotes
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.note import Note
-from embedlab.core.printable import first_few, short_line
+from embedlab.core.printable import count_text, first_few, short_line
 from embedlab.data.dataset import NLI_LABELS, ParsedRows
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, option, parse_file_name
 from embedlab.data.table_file import (
@@ -388,7 +388,8 @@ class OwnData:
         """Return what was found, the first rows if wanted, and how to correct it."""
         role_texts = [f"{role} = {name}" for role, name in self.columns.items()]
         findings = [
-            f"{self.rows} {self.kind.title}{': ' * bool(role_texts)}{', '.join(role_texts)}"
+            f"{count_text(self.rows, self.kind.title)}{': ' * bool(role_texts)}"
+            f"{', '.join(role_texts)}"
         ]
         if self.labels:
             findings.append(

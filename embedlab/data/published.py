@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from embedlab.core import plugins
 from embedlab.core.paths import CORPORA_FOLDER
+from embedlab.core.printable import count_text
 from embedlab.core.schema import TomlTable, read_toml
 
 
@@ -108,7 +109,7 @@ def state_remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterato
         yield f"{prefix}made by a rule; {_MADE_BY_RULE[name]}"
     yield from (f"{prefix}{note}" for note in state.get("notes", ()))
     if empty := state.get("empty", 0):
-        yield f"{prefix}{empty} empty sentence{'s' * (empty != 1)}"
+        yield prefix + count_text(empty, "empty sentences")
 
 
 STS_YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from embedlab.core.errors import MissingError
 from embedlab.core.names import option_values, split_name
 from embedlab.core.paths import file_hash, typed_path
+from embedlab.core.printable import count_text
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
@@ -232,13 +233,11 @@ def open_query_folder(name: str) -> Queries:
         )
     absent = _unknown(graded, relevant, "document", corpus, CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
-        count_text = _count_text(lost_documents, "relevant document is", "relevant documents are")
+        lost_text = count_text(lost_documents, f"relevant documents are not in {CORPUS}")
         location = _line_places(graded, absent["line"])
-        notes.insert(0, f"{count_text} not in {CORPUS} and never found ({location})")
+        notes.insert(0, f"{lost_text} and never found ({location})")
     if has_texts and (copy_count := len(corpus) - len({*corpus.values()})):
-        notes.append(
-            f"{_count_text(copy_count, 'document has', 'documents have')} the text of another"
-        )
+        notes.append(count_text(copy_count, "documents have the text of another"))
     query_ids = relevant["query"].unique(maintain_order=True).to_list()
     document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
     if irrelevant_count := qrels["query"].n_unique() - len(query_ids):
@@ -361,10 +360,7 @@ def _read_texts(
         repeats += key in texts
         texts[key] = text
         lines.setdefault(key, number)
-    repeat_text = _count_text(
-        repeats, "line repeats another and counts", "lines repeat others and count"
-    )
-    return texts, lines, [f"{repeat_text} once ({path.name})"] * (repeats > 0)
+    return texts, lines, _repeat_notes(path, repeats)
 
 
 def _document_text(row: Mapping[str, Any]) -> Any:
@@ -374,8 +370,8 @@ def _document_text(row: Mapping[str, Any]) -> Any:
     return f"{title} {text}".strip() if is_text else False
 
 
-def _count_text(count: int, singular: str, plural: str) -> str:
-    return f"{count} {singular if count == 1 else plural}"
+def _repeat_notes(path: Path, count: int) -> list[str]:
+    return [count_text(count, f"repeated lines, read once ({path.name})")] * (count > 0)
 
 
 def _line_places(path: Path, lines: Sequence[int] | pl.Series) -> str:
@@ -424,14 +420,10 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     rows = [(line, *pair, number(grade * unit)) for pair, (line, grade) in grades.items()]
     columns = {"line": pl.Int64, "query": pl.String, "document": pl.String}
     columns["grade"] = pl.Int64 if is_whole else pl.Float64
-    repeats = _count_text(
-        repeat_count, f"line of {path.name} repeats", f"lines of {path.name} repeat"
-    )
     return (
         pl.DataFrame(rows, schema=columns, orient="row"),
         {f"{reason} ({_line_places(path, lines)})": len(lines) for reason, lines in blank.items()},
-        [f"{repeats} another and {'counts' if repeat_count == 1 else 'count'} once"]
-        * (repeat_count > 0),
+        _repeat_notes(path, repeat_count),
     )
 
 

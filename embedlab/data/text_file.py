@@ -12,7 +12,7 @@ import polars as pl
 
 from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import refuse_foreign, refuse_other_content
-from embedlab.core.printable import first_few
+from embedlab.core.printable import count_text, first_few
 from embedlab.core.schema import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
 
@@ -39,7 +39,7 @@ def bad_line(path: Path, line: int, fault: str, hint: str = "") -> MissingError:
 
 def wrong_field_count(path: Path, line: int, fields: Sequence[str], expected: str) -> MissingError:
     """Return the error for a line with another number of FIELDS than EXPECTED, which says how."""
-    return bad_line(path, line, f"{len(fields)} field{'s' * (len(fields) != 1)}: {expected}")
+    return bad_line(path, line, f"{count_text(len(fields), 'fields')}: {expected}")
 
 
 def not_utf8(path: Path, line: int, byte: int) -> MissingError:

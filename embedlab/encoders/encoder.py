@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.note import Note
-from embedlab.core.printable import first_few, one_line
+from embedlab.core.printable import count_text, first_few, one_line
 from embedlab.data.words import APART, text_bytes
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def odd_texts(zero_count: int, unknown_count: int) -> tuple[str, ...]:
         "only tokens that its vocabulary does not know": unknown_count,
     }
     return tuple(
-        Note(f"{count} sentence{' has' if count == 1 else 's have'} {description}", kind="doubted")
+        Note(f"{count_text(count, 'sentences have')} {description}", kind="doubted")
         for description, count in counts.items()
         if count
     )

@@ -21,6 +21,7 @@ import polars as pl
 from embedlab.core.disk import as_disk_errors, sole_holder, sync_folder
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.frame_files import join_parquet, read_table, write_table
+from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import Vectors
 
 PLACE = "choose another place with --out"
@@ -238,7 +239,9 @@ def _begin(folder: Path, job: Job) -> tuple[str, ...]:
         path.unlink()
     notes = []
     if done := len(chunks) - len(others):
-        notes.append(f"resuming {folder}: {done} chunks of {job.chunk} sentences are done")
+        notes.append(
+            f"resuming {folder}: {count_text(done, 'chunks')} of {job.chunk} sentences done"
+        )
     if others:
         notes.append(
             f"{folder} was made from another input, model or version: its {len(others)} chunks are "

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import Encoder, Vectors, unit_vectors
 from embedlab.encoders.layers import pooler_layer
 from embedlab.encoders.pooling import pooling_method, pools_by_pooler
@@ -492,7 +493,7 @@ class Search:
         if share < 0.9 or is_moved.mean() < 0.1:
             return None
         moved = int(is_moved.sum())
-        description = f"in another order: {moved} texts have the vector of another"
+        description = f"in another order: {count_text(moved, 'texts have')} the vector of another"
         return Change("order", description, str(moved)), nearest
 
     def _padding_cause(self, own_vectors: Vectors, base: Floats) -> Cause | None:

@@ -12,6 +12,7 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of, without_stage
+from embedlab.core.printable import count_text
 from embedlab.core.recipe import (
     Recipe,
     flatten,
@@ -289,7 +290,7 @@ def with_chosen_rates(
         if is_applied:
             notes.append(
                 f"grid {grid} chose the rate {rate:g}: mean dev score {scores[best]:.2f} over "
-                f"{len(plan.seeds)} seeds"
+                f"{count_text(len(plan.seeds), 'seeds')}"
             )
     if not chosen:
         return table, notes

@@ -9,7 +9,7 @@ from statistics import median
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
 from embedlab.analysis.trade_offs import find_undominated
-from embedlab.core.printable import UNBEATEN
+from embedlab.core.printable import UNBEATEN, count_text
 from embedlab.models.grammar import titles_of
 from embedlab.reports.tables import Column, Table, TableCell, Value, attributes, columns_of, number
 from embedlab.tasks.task import scale_of
@@ -42,7 +42,7 @@ class CostRow:
         if self.dims is None:
             return "no vectors"
         is_float = self.bits == FLOAT_BITS
-        return f"{self.dims} dims" if is_float else f"{self.bits} bit{'s' * (self.bits != 1)}"
+        return f"{self.dims} dims" if is_float else count_text(self.bits, "bits")
 
     @property
     def is_whole(self) -> bool:

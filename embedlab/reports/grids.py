@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from embedlab.core.note import Note, phrases_of
-from embedlab.core.printable import duration
+from embedlab.core.printable import count_text, duration
 from embedlab.data.published import state_remarks
 from embedlab.experiments.cells import CellEntry, CellState
 from embedlab.experiments.grid_file import ListedGrid
@@ -93,7 +93,8 @@ def _notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     yield from (f"averaged over {axis}" for axis in pivot.averaged)
     if pivot.missing:
         condition = f": not every mean is over the same values of {', '.join(pivot.averaged)}"
-        yield f"{pivot.missing} cells have no such score yet{condition * bool(pivot.averaged)}"
+        cells_text = count_text(pivot.missing, "cells have")
+        yield f"{cells_text} no such score yet{condition * bool(pivot.averaged)}"
     yield from generated_note(pivot.marks)
     yield from _evaluation_notes(plan, pivot)
     if pivot.column_axis is not None:
@@ -279,7 +280,7 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
             if len(versions[_split(state)]) > 1:
                 digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
                 name, split, rows = (state.get(key) for key in ("name", "split", "rows"))
-                text = f"evaluated on {name} {split} with {rows} rows ({digest})"
+                text = f"evaluated on {name} {split} with {count_text(rows, 'rows')} ({digest})"
                 noted_texts.append((text, (text,)))
         noted_texts += [(note, phrases_of(note)) for note in evaluation.notes]
         usage_text, unusual = usage_phrases(usage_facts(evaluation, "truncated"))

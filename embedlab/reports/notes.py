@@ -14,7 +14,7 @@ from embedlab.analysis.comparison import ComparedSlice, reach_signs
 from embedlab.analysis.seed_notes import HANGS, REACHES
 from embedlab.choices import TableScale
 from embedlab.core.note import Note, kind_of, phrases_of
-from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED
+from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED, count_text
 from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
 from embedlab.data.published import state_remarks
 from embedlab.outcomes.frame import DATASET, is_expression
@@ -108,9 +108,9 @@ def usage_phrases(facts: Facts) -> tuple[str, list[str]]:
     addenda = [f"trained in {trained}"] if trained else []
     unusual = [] if is_usual else [f"precision {precision}", *addenda]
     if (cut_count := facts.get("truncated", "0")) != "0":
-        addenda.append(f"{cut_count} inputs cut")
+        addenda.append(count_text(cut_count, "inputs cut"))
         limit_note = f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else ""
-        unusual.append(f"{cut_count} inputs cut{limit_note}")
+        unusual.append(count_text(cut_count, f"inputs cut{limit_note}"))
     odd_notes = odd_texts(int(facts.get("zero_vectors", 0)), int(facts.get("unknown_texts", 0)))
     return ", ".join([*usual_facts, *addenda, *odd_notes]), [*unusual, *odd_notes]
 

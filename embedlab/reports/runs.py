@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.printable import one_line
+from embedlab.core.printable import count_text, one_line
 from embedlab.reports.tables import Table, TableCell, attributes, columns_of
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Event
@@ -82,7 +82,7 @@ def _part(entry: Mapping[str, Any] | str) -> str:
     if "task" in entry:
         return f"{entry['task']} in {entry['precision']}"
     used_note = "" if entry.get("used") is None else f"{entry['used']} of "
-    return f"{entry['name']} {entry['split']}: {used_note}{entry['rows']} rows"
+    return f"{entry['name']} {entry['split']}: {used_note}{count_text(entry['rows'], 'rows')}"
 
 
 def event_line(event: Event) -> str:

@@ -16,6 +16,7 @@ from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED, HELD_BACK, RowIndices
 from embedlab.classifiers.settings import SETTINGS, Setting
 from embedlab.core.errors import MissingError
+from embedlab.core.printable import count_text
 from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, Part
@@ -416,6 +417,6 @@ def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | Non
     else:
         return None
     return MissingError(
-        f"{task.name} has {rows} rows: too few for {purpose}",
+        f"{task.name} has {count_text(rows, 'rows')}: too few for {purpose}",
         hint="`embedlab data check` shows how many the corpus has",
     )

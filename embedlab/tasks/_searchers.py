@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.queries import Places, Queries, Run
@@ -319,7 +320,8 @@ class Searcher:
         excluded = np.bincount(queries.excluded[0], minlength=len(queries.texts))
         expected = np.minimum(depth, len(queries.candidates) - excluded)
         short_queries = int(((first_documents != NONE).sum(axis=1) < expected).sum())
-        note = f"{name}: {short_queries} queries have fewer than {depth} documents to rerank"
+        queries_text = count_text(short_queries, "queries have")
+        note = f"{name}: {queries_text} fewer than {depth} documents to rerank"
         return ScoredOrder(
             before=first_order,
             query=query,

@@ -12,6 +12,7 @@ import polars as pl
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
+from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import DescribedModel, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.location import spec_fingerprint
@@ -194,7 +195,7 @@ def pair_notes(parts: Sequence[Part]) -> list[str]:
     file that occur more than once.
     """
     notes = [
-        f"{part.state.name}: {count} pairs left out, {reason}"
+        f"{part.state.name}: {count_text(count, 'pairs')} left out, {reason}"
         for part in parts
         for reason, count in part.state.skipped.items()
     ]
@@ -205,7 +206,7 @@ def pair_notes(parts: Sequence[Part]) -> list[str]:
             disputed = repeated.filter(pl.col("golds") > 1).height
             disagreement = f", {disputed} of them with different gold scores" if disputed else ""
             notes.append(
-                f"{part.state.name}: {repeated.height} pairs occur more than once "
+                f"{part.state.name}: {count_text(repeated.height, 'pairs occur')} more than once "
                 f"({repeated['rows'].sum()} rows){disagreement}"
             )
     return notes

@@ -20,6 +20,7 @@ from embedlab.analysis.overlap import dice_of_rows
 from embedlab.analysis.tags import word_counts
 from embedlab.choices import TableScale
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
@@ -181,7 +182,8 @@ def baseline_note(part: Part) -> str:
     )
     dice, words = (f"{share:.2f}" for share in shares)
     return (
-        f"{part.state.name}: {len(anchors)} triples; the entailed one is closer by word overlap in "
+        f"{part.state.name}: {count_text(len(anchors), 'triples')}; the entailed one is closer by "
+        f"word overlap in "
         f"{dice}%, by length in {words}%, by chance in 50%"
     )
 

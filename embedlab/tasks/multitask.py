@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.correlations import pearson
+from embedlab.core.printable import count_text
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
@@ -105,7 +106,7 @@ def _notes(predictions: Mapping[str, Prediction], parts: Mapping[str, Part]) -> 
             yield f"{name}: no head"
     for name, part in parts.items():
         for reason, rows in part.state.skipped.items():
-            yield f"{name}: {rows} rows left out, {reason}"
+            yield f"{name}: {count_text(rows, 'rows')} left out, {reason}"
 
 
 class Multitask(Task):

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
@@ -128,7 +129,7 @@ def _evaluation(
     }
     state = part.state
     skipped = (
-        [f"{left_out} definitions left out: their word is not a single known token"]
+        [f"{count_text(left_out, 'definitions')} left out: the word is not a single known token"]
         if left_out
         else []
     )

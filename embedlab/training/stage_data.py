@@ -11,6 +11,7 @@ import polars as pl
 
 from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.names import objective_options
+from embedlab.core.printable import count_text
 from embedlab.core.recipe import MixSection, Recipe, Stage
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_hub_name, is_pair_file
@@ -168,7 +169,8 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
             own_column = (stage.data.columns or {}).get(column, column)
             raise UsageError(
                 f"{names}: {own_column!r} is {str(data.rows.frame[column][0])!r} in all "
-                f"{len(data.rows)} rows for training: {objective!r} has nothing to tell apart",
+                f"{count_text(len(data.rows), 'rows')} for training: {objective!r} has nothing to "
+                f"tell apart",
                 hint="add rows with another value",
             )
     for column, needed_class in needs.required_classes.items():
@@ -471,7 +473,7 @@ def _excluded_title(stage: Stage, parts: Sequence[Part], dropped: int) -> str:
     ]
     if stage.data.exclude_text_of:
         titles.append(
-            f"{dropped} rows are left out: a sentence of theirs is in "
+            f"{count_text(dropped, 'rows are')} left out: a sentence of theirs is in "
             f"{', '.join(stage.data.exclude_text_of)}"
         )
     return "; ".join(titles)

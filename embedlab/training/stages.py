@@ -29,6 +29,7 @@ from embedlab.core.errors import (
     UsageError,
 )
 from embedlab.core.interrupts import stop_requests
+from embedlab.core.printable import count_text
 from embedlab.core.recipe import Recipe, to_toml, without_folders
 from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import DatasetState
@@ -294,9 +295,13 @@ def _collation(session: TrainingSession, data: StageData, progress: ProgressCall
         )
     notes += filter(None, [data.excluded, data.scale])
     if lost_rows := data.rows.left_out:
-        notes.append(f"{lost_rows} rows are left out: their word is not one known token")
+        notes.append(
+            f"{count_text(lost_rows, 'rows are')} left out: the word is not one known token"
+        )
     if cut_count := int(collation.tokens.truncated.sum()):
-        notes.append(f"{cut_count} sentences are cut at {session.encoder.max_tokens} tokens")
+        notes.append(
+            f"{count_text(cut_count, 'sentences are')} cut at {session.encoder.max_tokens} tokens"
+        )
     for note in notes:
         session.note(f"stage {data.index}: {note}")
     return collation
@@ -550,7 +555,11 @@ def model_card(
 ) -> str:
     """Return the card of a run's model, in the hub's Markdown with a YAML head."""
     normalised = ", vectors of length 1 as of the model it started from" if is_normalised else ""
-    shortened = f", shortened to {recipe.max_steps} steps" if recipe.max_steps is not None else ""
+    shortened = (
+        f", shortened to {count_text(recipe.max_steps, 'steps')}"
+        if recipe.max_steps is not None
+        else ""
+    )
     read_data = "\n".join(f"* {_describe(state)}" for state in states)
     return f"""---
 library_name: sentence-transformers

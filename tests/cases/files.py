@@ -79,12 +79,12 @@ CASES = (
     Case(
         name="empty-sentence",
         command="embedlab evaluate dice emp2.tsv",
-        says=["1 pairs left out, empty sentence2 at emp2.tsv:2"],
+        says=["1 pair left out, empty sentence2 at emp2.tsv:2"],
     ),
     Case(
         name="empty-sentence",
         command="embedlab evaluate dice miss.tsv",
-        says=["1 pairs left out, blank score at miss.tsv:3"],
+        says=["1 pair left out, blank score at miss.tsv:3"],
     ),
     Case(
         name="beir-missing-ids",
@@ -99,7 +99,7 @@ CASES = (
     Case(
         name="beir-missing-ids",
         command="embedlab evaluate dice --task ./samelinetwice --notes",
-        says=["1 line of test.tsv repeats another and counts once"],
+        says=["1 repeated line, read once (test.tsv)"],
     ),
     Case(
         name="qrels-float-grade",

@@ -53,7 +53,7 @@ def test_a_killed_encoding_goes_on_from_its_last_chunk(
 ) -> None:
     lines.write_text("long " * 200 + "\n" + lines.read_text())
     whole = embedlab("encode", model, "lines.txt", "-o", "whole.npy")
-    assert "1 sentences were cut at" in whole.err
+    assert "1 sentence was cut at" in whole.err
     done, write = [], PartialVectors.write
 
     def interrupted(*arguments: Any) -> None:
@@ -71,7 +71,7 @@ def test_a_killed_encoding_goes_on_from_its_last_chunk(
     assert len(chunks) == 2
     resumed = embedlab("encode", model, "lines.txt", "-o", "v.npy")
     assert "resuming" in resumed.err
-    assert "1 sentences were cut at" in resumed.err
+    assert "1 sentence was cut at" in resumed.err
     np.testing.assert_array_equal(np.load("v.npy"), np.load("whole.npy"))
 
 

@@ -128,7 +128,7 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
         ),
         (
             lambda: embedlab.score_pairs("dice", ["a"], ["b", "c"]),
-            "first has 1 texts, second 2",
+            "first has 1 text, second 2",
             "two texts",
         ),
         (

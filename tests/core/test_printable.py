@@ -9,6 +9,7 @@ from embedlab.core.printable import (
     ERROR_HANDLER,
     SIGNS,
     ascii_json,
+    count_text,
     markdown_text,
     one_line,
     sparkline,
@@ -87,6 +88,21 @@ def test_markdown_shows_html_links_and_images_as_text(text: str) -> None:
     shown = unescape(re.sub(r"</?(?:code|em)>", "", cell))
     assert shown.replace("`", "").split() == text.replace("`", "").split()
     assert "\n" not in markdown_text(f"{text}\n# heading\r\n")
+
+
+@pytest.mark.parametrize(
+    ("things", "of_one"),
+    [
+        ("pairs", "1 pair"),
+        ("scored pairs of questions", "1 scored pair of questions"),
+        ("queries have no texts", "1 query has no texts"),
+        ("texts were refused", "1 text was refused"),
+        ("GPUs", "1 GPU"),
+    ],
+)
+def test_one_thing_is_in_the_singular_with_its_verb(things: str, of_one: str) -> None:
+    assert count_text(1, things) == of_one
+    assert [count_text(count, things) for count in (0, 2)] == [f"0 {things}", f"2 {things}"]
 
 
 def test_a_sparkline_shows_means_from_low_to_high() -> None:

@@ -28,7 +28,7 @@ EMPTY = pl.DataFrame(
             "sts",
             EMPTY,
             Expected(rows=2),
-            ["1 rows with an empty sentence instead of 0, the first of them row 2"],
+            ["1 row with an empty sentence instead of 0, the first of them row 2"],
         ),
         ("sts", EMPTY, Expected(rows=2, empty=1), []),
         ("sts", EMPTY, Expected(rows=2, empty=None), []),

@@ -332,7 +332,7 @@ JSON_LINES = {
     '["a b", "c d"]': "own.jsonl, line 1: a JSON array, not a JSON object | write one object a line",
     "[\n {": "own.jsonl, line 1: a JSON array, not a JSON object | write one object a line",
     '{"s1": "a b", "s2": "c d", "score": 1, "score": 4}': "line 1: 'score' occurs twice",
-    '{"anchor": "a b", "positive": "\\"anchor\\": c"}': "1 pairs of anchor and positive",
+    '{"anchor": "a b", "positive": "\\"anchor\\": c"}': "1 pair of anchor and positive",
     '{"anchor": "a b", "positive": "c d", "score": [1]}': "score holds lists, tables or bytes",
 }
 
@@ -351,7 +351,7 @@ def test_rows_are_not_selected_by_lists() -> None:
 def test_a_text_file_has_a_sentence_a_line_whatever_signs_are_in_it() -> None:
     for text in ("He came; he saw.\nShe ran; he sat.\n", "either | or\n", "a, b\n\nno more\n"):
         Path("own.txt").write_text(text)
-        assert "2 sentences" in _detected("own.txt") or "1 sentences" in _detected("own.txt")
+        assert "2 sentences" in _detected("own.txt") or "1 sentence" in _detected("own.txt")
     assert _detected("own.txt").splitlines()[1:] == ["  line: a, b", "  line: no more"]
     Path("own.txt").write_text("a cat\n\u200b\n\u3164 \u00ad\na dog\n")
     assert _detected("own.txt").startswith("own.txt: 2 sentences")
@@ -401,7 +401,7 @@ def test_what_was_found_is_shown_with_two_rows_and_how_to_correct_it() -> None:
         "  to read it otherwise: 'p.csv?s1=NAME&s2=NAME&score=NAME&scale=LOW-HIGH'",
     ]
     Path("p.csv").write_text("question,answer\na b,c d\n")  # it is read again
-    assert "1 pairs of anchor and positive" in _detected("p.csv")
+    assert "1 pair of anchor and positive" in _detected("p.csv")
 
 
 def test_what_is_no_file_of_rows_is_refused() -> None:

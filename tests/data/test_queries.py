@@ -29,7 +29,7 @@ qrels :: =query-id,corpus-id,score\nq1,d1,2\nq2,d3,1 :: 0-0-2 1-2-1
 qrels :: =q1 \t d1\t1.0\nq2\td3\t2.0 :: 0-0-1 1-2-2
 qrels :: =q1\td1\t0.5\nq1\td2\t1\nq2\td3\t0.25 :: 0-0-2 0-1-4 1-2-1
 qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade (test.tsv:8) :: grade 'NaN' (test.tsv:9)
-qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 line of test.tsv repeats another and counts once
+qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 repeated line, read once (test.tsv)
 qrels :: q1\td77\t3\nq2\td78\t0 :: 0-0-2 0-1-1 1-2-1 0-6-3 :: 1 relevant document is not in corpus.jsonl and never found (test.tsv:7)
 qrels :: q9\td1\t1\nq9\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: query that is not in queries.jsonl (test.tsv:7, 8)
 qrels :: q1\td1\t1 :: test.tsv, line 7: repeats query 'q1' and document 'd1' of line 2 with another grade
@@ -45,7 +45,7 @@ qrels :: =query-id\tcorpus-id\tscore\nq2\td1\t0 :: names no relevant document
 qrels :: =01\td1\t1 :: queries.jsonl has none of its queries: line 1 names '01'
 qrels :: =q1\td01\t1 :: corpus.jsonl has none of its relevant documents: line 1 names 'd01'
 corpus :: {"_id": "d1", "text": "again"} :: corpus.jsonl, line 7: repeats the id 'd1' of line 1
-corpus :: {"_id": "d3", "text": "A bird sings in the morning."} :: 0-0-2 0-1-1 1-2-1 :: 1 line repeats another and counts once (corpus.jsonl)
+corpus :: {"_id": "d3", "text": "A bird sings in the morning."} :: 0-0-2 0-1-1 1-2-1 :: 1 repeated line, read once (corpus.jsonl)
 corpus :: {"_id": "d9", "text": "The fox barks too."} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"_id": "d8", "text": null}\n{"_id": "d9", "title": "Alone"} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"id": "d7", "text": "again"} :: corpus.jsonl, line 7: no id under '_id'

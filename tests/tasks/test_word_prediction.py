@@ -40,7 +40,7 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     assert {(score.by, score.slice, score.split, score.items) for score in found.scores} == {
         ("dataset", str(path), "all", 3)
     }
-    assert found.notes[-1] == "1 definitions left out: their word is not a single known token"
+    assert found.notes[-1] == "1 definition left out: the word is not a single known token"
     with torch.inference_mode():
         vectors = torch.from_numpy(encoder.encode([texts[word] for word in known]))
         logits = load_word_head(encoder, "mlm")(vectors)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from embedlab.core.errors import MissingError, UsageError, in_one_line
 from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet, read_npy
-from embedlab.core.printable import first_few
+from embedlab.core.printable import count_text, first_few
 from embedlab.data.queries import read_run
 from embedlab.data.table_file import (
     PLACE,
@@ -258,7 +258,8 @@ def open_vectors(location: str) -> FileVectors:
     sentences, vectors = read_vectors(path)
     if len(vectors) != len(sentences) or vectors.shape[1] == 0:
         raise MissingError(
-            f"{path}: {len(sentences)} sentences, but an array of shape {vectors.shape}",
+            f"{path}: {count_text(len(sentences), 'sentences')}, but an array of shape "
+            f"{vectors.shape}",
             hint=_VECTORS_FORMAT,
         )
     _refuse_two_vectors(path, sentences, vectors)

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.core.settings import API_HEADERS, API_KEY
 from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
 from embedlab.models.encoder_kind import EncoderKind
@@ -261,7 +262,9 @@ class EndpointEncoder:
         try:
             rows = document["data"] if isinstance(document.get("data"), list) else []
             if len(rows) != count:
-                raise self._protocol_error(f"{len(rows)} vectors for {count} texts")
+                raise self._protocol_error(
+                    f"{count_text(len(rows), 'vectors')} for {count_text(count, 'texts')}"
+                )
             if any(row is None or row["embedding"] is None for row in rows):
                 problem = "null instead of a vector"
                 raise _RefusedBatchError(problem, texts, self._protocol_error(problem))

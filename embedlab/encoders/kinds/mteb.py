@@ -13,6 +13,7 @@ import numpy as np
 
 from embedlab.analysis.correlations import spearman
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import (
     MtebFiles,
@@ -87,7 +88,7 @@ def _alignment(
     if count != len(part.frame):
         raise MissingError(
             f"{path} has {count} similarities, {state.name} {state.split} has "
-            f"{len(part.frame)} rows",
+            f"{count_text(len(part.frame), 'rows')}",
             hint="predict on the rows that embedlab reads, or name others with --task",
         )
     if figures is not None and revision and revision != figures.revision:

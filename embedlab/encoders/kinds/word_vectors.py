@@ -18,6 +18,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import file_hash
+from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind, existing_file
 
@@ -92,7 +93,9 @@ def load_word_vectors(path: Path) -> WordVectorEncoder:
     for number, word, row in _read_rows(path):
         if rows and len(row) != len(rows[0]):
             raise _broken_line(
-                path, number, f"{len(row)} numbers where the lines before have {len(rows[0])}"
+                path,
+                number,
+                f"{count_text(len(row), 'numbers')} where the lines before have {len(rows[0])}",
             )
         if not np.isfinite(row).all():
             raise _broken_line(path, number, "a number that is not finite")
@@ -117,7 +120,9 @@ def _read_rows(path: Path) -> Iterator[tuple[int, str, NDArray[np.float32]]]:
             dim = dim or len(fields) - 1
             if dim < 1 or len(fields) < dim + 1:
                 raise _broken_line(
-                    path, number, f"{max(0, len(fields) - 1)} numbers where {dim} are expected"
+                    path,
+                    number,
+                    f"{count_text(max(0, len(fields) - 1), 'numbers')} where {dim} are expected",
                 )
             try:
                 word = b" ".join(fields[:-dim]).decode()

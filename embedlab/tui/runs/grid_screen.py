@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 
 from embedlab.commands.grid_plan import cancel_grid
-from embedlab.core.printable import sparkline
+from embedlab.core.printable import count_text, sparkline
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import Pivot
 from embedlab.runs.events import Curve
@@ -178,7 +178,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         panel = self.query_one("#board-side")
         panel.border_title = Content(f"settings · by {self._sort}" if self._sort else "settings")
         hidden_count = len(set(shown_board.columns) - {title for title, _, _ in columns})
-        hidden_note = f"  ‹ {hidden_count} more columns" if hidden_count else ""
+        hidden_note = f"  ‹ {count_text(hidden_count, 'more columns')}" if hidden_count else ""
         panel.border_subtitle = f"* the best  = not distinguished{hidden_note}"
         self._show_place()
 

@@ -25,6 +25,7 @@ from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import STARTER_FOLDER, data_name, typed_path
+from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
@@ -315,8 +316,8 @@ async def dry_run(words: Sequence[str]) -> DryRun:
     estimate_text = " ".join(messages).partition("; about ")[2].partition(";")[0]
     is_measured = all(cell.get("seconds") for cell in remaining)
     count = (
-        f"{len(cell_rows)} cells: {len(variants)} variants x "
-        f"{len(cell_rows) // len(variants)} seeds"
+        f"{count_text(len(cell_rows), 'cells')}: {count_text(len(variants), 'variants')} x "
+        f"{count_text(len(cell_rows) // len(variants), 'seeds')}"
     )
     remaining_line = (
         [f"{len(remaining)} of them are left to do"] if len(remaining) < len(cell_rows) else []

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from textual.content import Content
 
-from embedlab.core.printable import duration, sparkline
+from embedlab.core.printable import count_text, duration, sparkline
 from embedlab.tui.plain import faint, half_bar, shorten_middle
 from embedlab.tui.room import Lines
 from embedlab.tui.runs.model import SIGNS, Entry
@@ -62,7 +62,7 @@ def line_of(entry: Entry, width: int, now: float, mark: int | None) -> Content:
 def _cell(entry: Entry, title: str, now: float) -> Content:
     match title:
         case "loss":
-            cell_text = f"{len(entry.plan)} cells" if entry.plan else ""
+            cell_text = count_text(len(entry.plan), "cells") if entry.plan else ""
             text = sparkline(entry.losses, _CELLS[title] - 2) or cell_text
             return Content.styled(text, AT_WORK if entry.is_active else "$faint")
         case "dev":
