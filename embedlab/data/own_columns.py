@@ -26,6 +26,7 @@ from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, opti
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,
+    ROUNDING,
     SEPARATORS,
     TABLES,
     class_texts,
@@ -76,7 +77,6 @@ KINDS = (SCORED, LABELLED, TRIPLETS, PAIRS, SENTENCES)
 _USUAL = (1.0, 5.0, 10.0, 100.0)  # highest scores of scales that people use
 # up to here, the largest of whole scores is the end of their scale: people use all of it
 _WHOLE = 10.0
-ROUNDING = 1e-4  # of the highest score of a scale: as far beyond its ends scores are rounded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,6 @@ from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
     PAIRS,
-    ROUNDING,
     SCORED,
     SENTENCES,
     TRIPLETS,
@@ -44,19 +43,18 @@ from embedlab.data.own_columns import (
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
-    NOTHING,
     PLACE,
     TABLES,
     class_texts,
     full_rows,
     no_column,
     no_rows,
-    number_of,
     read_rows,
     refuse_nested,
     refuse_rows,
     require_file,
     rows_with,
+    with_numbers,
 )
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
@@ -177,38 +175,10 @@ def scored_pairs(
     frame, skipped = full_rows(title, frame, _PAIR)
     refuse_nested(title, frame, [*_REQUIRED[2:], "source"])
     hint = "correct it, or state the scale: scale=LOW-HIGH"
-    frame = _with_numbers(title, frame, "score", scale, hint, skipped)
+    frame = with_numbers(title, frame, "score", scale, hint, skipped)
     source = pl.col("source") if "source" in frame.columns else pl.lit(None)
     pairs = frame.select(*_PAIR, gold="score", source=source)
     return ParsedRows(frame=pairs.cast(dict(COLUMNS["sts"])), skipped=skipped)  # type: ignore[arg-type]
-
-
-def _with_numbers(
-    title: Path | str,
-    rows: pl.DataFrame,
-    column: str,
-    bounds: tuple[float, float] | None,
-    hint: str,
-    skipped: dict[str, int],
-) -> pl.DataFrame:
-    """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, one
-    outside BOUNDS, by more than it may be rounded, an error with its place and this HINT.
-    """
-    rows, blank = rows_with(title, rows, column, without=NOTHING)
-    skipped |= blank
-    if rows[column].dtype == pl.Boolean:
-        rows = rows.with_columns(pl.col(column).cast(pl.Int8))
-    number = number_of(column)
-    is_not_finite = ~number.is_finite().fill_null(False)
-    refuse_rows(title, rows, is_not_finite, f"{column} is not a number", column)
-    if bounds is not None:
-        low, high = bounds
-        slack = ROUNDING * max(-low, high)
-        is_outside = ~number.is_between(low - slack, high + slack)
-        refuse_rows(
-            title, rows, is_outside, f"{column} is not from {low:g} to {high:g}", column, hint=hint
-        )
-    return rows.with_columns(number.alias(column))
 
 
 def holds_queries(name: str) -> bool:
@@ -346,7 +316,7 @@ def open_own_rows(
     for name, largest in shape.numbers.items():
         bounds = None if largest is None else (-largest, largest)
         scale = "correct it, or state the scale of the scores in the objective's options"
-        rows = _with_numbers(path, rows, column_of[name], bounds, scale, skipped)
+        rows = with_numbers(path, rows, column_of[name], bounds, scale, skipped)
     frame = rows.select(pl.col(column).alias(name) for name, column in column_of.items())
     frame = frame.with_columns(pl.col(*shape.texts).cast(pl.String))
     return Part.of_file(path, ParsedRows(frame=frame, skipped=skipped), name=path.name)

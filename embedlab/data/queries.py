@@ -30,6 +30,7 @@ from embedlab.core.printable import count_text
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
+from embedlab.data.table_file import PLACE, refuse_rows, row_places, with_numbers
 from embedlab.data.text_file import bad_line, is_seen, json_object, read_lines, wrong_field_count
 
 QRELS = "qrels"
@@ -38,14 +39,14 @@ MOST_RELEVANT = 1024  # the highest grade that a document can have
 SENTENCES = ("sentence1", "sentence2")
 _SUFFIXES = (".tsv", ".qrels", ".txt")  # of files of qrels
 _LAYOUT = f"it has {CORPUS}, {QUERIES} and {QRELS}/SPLIT.tsv"
-_HEADER: Mapping[str, frozenset[str]] = {  # what programs call the columns of qrels
-    "query-id": frozenset(["queryid", "query", "qid", "topic", "topicid"]),
-    "corpus-id": frozenset(
-        ["corpusid", "docid", "documentid", "document", "doc", "pid", "passageid", "did", "docno"]
-    ),
-    "score": frozenset(["score", "relevance", "rel", "grade", "label", "relevancy"]),
+_HEADER = {  # what programs call the columns of qrels
+    "query-id": "queryid query qid topic topicid",
+    "corpus-id": "corpusid docid documentid document doc pid passageid did docno",
+    "score": "score relevance rel grade label relevancy",
 }
 _GRADE = f"a grade is a number, at most {MOST_RELEVANT} times the lowest above 0"
+
+_RUN = ("query", "Q0", "document", "rank", "score", "system")
 
 Places = NDArray[np.intp]
 
@@ -234,8 +235,7 @@ def open_query_folder(name: str) -> Queries:
     absent = _unknown(graded, relevant, "document", corpus, CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
         lost_text = count_text(lost_documents, f"relevant documents are not in {CORPUS}")
-        location = _line_places(graded, absent["line"])
-        notes.insert(0, f"{lost_text} and never found ({location})")
+        notes.insert(0, f"{lost_text} and never found ({row_places(graded, absent)})")
     if has_texts and (copy_count := len(corpus) - len({*corpus.values()})):
         notes.append(count_text(copy_count, "documents have the text of another"))
     query_ids = relevant["query"].unique(maintain_order=True).to_list()
@@ -286,7 +286,7 @@ def _of_known_queries(
     skipped = dict[str, int]()
     unknown = _unknown(files[0], qrels, "query", texts, QUERIES, "queries")
     if unknown.height:
-        reason = f"query that is not in {QUERIES} ({_line_places(files[0], unknown['line'])})"
+        reason = f"query that is not in {QUERIES} ({row_places(files[0], unknown)})"
         skipped[reason] = unknown["query"].n_unique()
     known_grades = qrels.filter(pl.col("query").is_in([*texts]))
     relevant_queries = known_grades.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
@@ -294,8 +294,8 @@ def _of_known_queries(
         ~is_seen(relevant_queries.replace_strict(texts, return_dtype=pl.String))
     )
     if len(empty):
-        locations = _line_places(files[1], [lines[query] for query in empty])
-        skipped[f"empty query ({locations})"] = len(empty)
+        places = pl.DataFrame({PLACE: [lines[query] for query in empty]})
+        skipped[f"empty query ({row_places(files[1], places)})"] = len(empty)
     return known_grades.filter(~pl.col("query").is_in(empty.to_list())), skipped
 
 
@@ -309,7 +309,7 @@ def _unknown(
     unknown = qrels.filter(~pl.col(column).is_in([*texts]))
     if unknown.height and unknown.height == qrels.height:
         raise MissingError(
-            f"{path}: {file} has none of its {things}: line {unknown['line'][0]} names "
+            f"{path}: {file} has none of its {things}: line {unknown[PLACE][0]} names "
             f"{unknown[column][0]!r}, {file} has {next(iter(texts), '')!r}",
             hint="give queries, documents and qrels of the same collection",
         )
@@ -374,61 +374,34 @@ def _repeat_notes(path: Path, count: int) -> list[str]:
     return [count_text(count, f"repeated lines, read once ({path.name})")] * (count > 0)
 
 
-def _line_places(path: Path, lines: Sequence[int] | pl.Series) -> str:
-    return f"{path.name}:{', '.join(map(str, lines[:3]))}{'…' * (len(lines) > 3)}"
-
-
 def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
-    """Return the grades in a file of qrels (line, query, document, grade; 0 and less: not
+    """Return the grades in a file of qrels (its line, query, document, grade; 0 and less: not
     relevant), what is skipped, and a note on lines that come again, which count once.
 
     Fractions are multiplied by their common denominator, or where that is large divided by the
     lowest of them: no measure depends on the unit of grades.
     A pair that is graded twice differently is an error with its line.
     """
-    grades: dict[tuple[str, str], tuple[int, Fraction]] = {}
-    blank, repeat_count = dict[str, list[int]](), 0
-    for line, query, document, text in _graded_lines(path):
-        if text.casefold() in {"", "nan", "null", "none"}:
-            blank.setdefault(f"grade {text!r}" if text else "blank grade", []).append(line)
-            continue
-        try:
-            grade = Fraction(text)
-        except (ValueError, ZeroDivisionError) as error:
-            raise MissingError(
-                f"{path}, line {line}: grade {text!r} is not a number", hint=_GRADE
-            ) from error
-        first_line, first_grade = grades.setdefault((query, document), (line, grade))
-        if first_grade != grade:
-            pair_text = f"query {query!r} and document {document!r} of line {first_line}"
-            raise bad_line(path, line, f"repeats {pair_text} with another grade")
-        repeat_count += first_line != line
-    unit = Fraction(lcm(*(grade.denominator for _, grade in grades.values())))
-    line, highest = max(
-        grades.values(), key=lambda pair_text: pair_text[1], default=(0, Fraction(0))
-    )
+    skipped, pair = dict[str, int](), ("query", "document")
+    rows = with_numbers(path, _graded_rows(path), "grade", None, _GRADE, skipped)
+    is_other = pl.col("grade") != pl.col("grade").first().over(pair)
+    refuse_rows(path, rows, is_other, "another grade than in an earlier line", "grade")
+    qrels = rows.unique(pair, keep="first", maintain_order=True)
+    grades = [Fraction(repr(grade)) for grade in qrels["grade"]]
+    unit, highest = Fraction(lcm(*(grade.denominator for grade in grades))), max(grades, default=0)
     if not (is_whole := highest * unit <= MOST_RELEVANT):
-        lowest = min(grade for _, grade in grades.values() if grade > 0)
+        lowest = min(grade for grade in grades if grade > 0)
         unit = 1 / lowest
-        if highest * unit > MOST_RELEVANT:
-            times = f" times {float(lowest):g}" * (lowest != 1)
-            raise MissingError(
-                f"{path}, line {line}: grade {float(highest):g} is above {MOST_RELEVANT}{times}",
-                hint=_GRADE,
-            )
-    number = int if is_whole else float
-    rows = [(line, *pair, number(grade * unit)) for pair, (line, grade) in grades.items()]
-    columns = {"line": pl.Int64, "query": pl.String, "document": pl.String}
-    columns["grade"] = pl.Int64 if is_whole else pl.Float64
-    return (
-        pl.DataFrame(rows, schema=columns, orient="row"),
-        {f"{reason} ({_line_places(path, lines)})": len(lines) for reason, lines in blank.items()},
-        _repeat_notes(path, repeat_count),
-    )
+        limit = f"{MOST_RELEVANT}{f' times {float(lowest):g}' * (lowest != 1)}"
+        is_above = pl.col("grade") > float(MOST_RELEVANT * lowest)
+        refuse_rows(path, qrels, is_above, f"grade is above {limit}", "grade", hint=_GRADE)
+    number, dtype = (int, pl.Int64()) if is_whole else (float, pl.Float64())
+    scaled = pl.Series("grade", [number(grade * unit) for grade in grades], dtype)
+    return qrels.with_columns(scaled), skipped, _repeat_notes(path, rows.height - qrels.height)
 
 
-def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the line of each grade, its query, document and text: by the names of a header, or as
+def _graded_rows(path: Path) -> pl.DataFrame:
+    """Return the line of each grade, its query, document and text: by the names of a header, or as
     the first, the last but one and the last of three or four fields.
     """
     lines = read_lines(path)
@@ -437,13 +410,15 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
     positions: list[int] = [0, -2, -1]
     width, start = (3 if len(header) == 3 else 4), 1
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
-        column_keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
+        keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
         positions, width, start = [], len(header), 2
         for name, spellings in _HEADER.items():
-            if not (matching := spellings.intersection(column_keys)):
-                field_names = ", ".join(_HEADER)
-                raise bad_line(path, 1, f"no column {name!r}: its columns are {field_names}")
-            positions.append(min(map(column_keys.index, matching)))
+            matching = [index for index, key in enumerate(keys) if key in spellings.split()]
+            if not matching:
+                names = ", ".join(_HEADER)
+                raise bad_line(path, 1, f"no column {name!r}: its columns are {names}")
+            positions.append(matching[0])
+    rows = []
     for number, text in enumerate(lines[start - 1 :], start):
         if not text.strip():
             continue
@@ -452,11 +427,12 @@ def _graded_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
         if len(fields) != width:
             shape = "query document grade" if width == 3 else "query 0 document grade"
             raise wrong_field_count(path, number, fields, f"not {width} of {shape}")
-        query, document, grade = (fields[position] for position in positions)
-        for name, value in zip(_HEADER, (query, document), strict=False):
-            if not value:
-                raise bad_line(path, number, f"{name} is empty")
-        yield number, query, document, grade
+        rows.append((number, *(fields[position] for position in positions)))
+    schema = {PLACE: pl.UInt32, **dict.fromkeys(("query", "document", "grade"), pl.String)}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    for name, column in zip(_HEADER, ("query", "document"), strict=False):
+        refuse_rows(path, frame, pl.col(column) == "", f"{name} is empty", column)
+    return frame
 
 
 def read_run(path: Path) -> Run:
@@ -469,29 +445,21 @@ def read_run(path: Path) -> Run:
 
 @lru_cache(maxsize=4)
 def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
-    scores: dict[tuple[str, str], float] = {}
-    systems = set[str]()
-    for line, text in enumerate(read_lines(path), 1):
-        fields = text.split()
-        if len(fields) != 6:
-            raise wrong_field_count(
-                path, line, fields, "not 6 of query Q0 document rank score name"
-            )
-        query, _, document, _, score, system = fields
-        if (number := _number(score)) is None:
-            raise bad_line(path, line, f"score {score!r} is not a number")
-        if (query, document) in scores:
-            raise bad_line(path, line, f"repeats document {document!r} for query {query!r}")
-        if len(systems | {system}) > 1:
-            raise MissingError(
-                f"{path}, line {line}: a result of {system!r} after results of {min(systems)!r}",
-                hint="give one file for each system",
-            )
-        systems.add(system)
-        scores[query, document] = number
-    rows = [(*pair, score) for pair, score in scores.items()]
-    columns = {"query": pl.String, "document": pl.String, "score": pl.Float64}
-    return Run(path=path, rows=pl.DataFrame(rows, schema=columns, orient="row"))
+    fields = [text.split() for text in read_lines(path)]
+    for line, row in enumerate(fields, 1):
+        if len(row) != len(_RUN):
+            raise wrong_field_count(path, line, row, "not 6 of query Q0 document rank score name")
+    rows = pl.DataFrame(fields, schema=_RUN, orient="row").with_row_index(PLACE, offset=1)
+    score = pl.col("score").cast(pl.Float64, strict=False)
+    is_number = score.is_finite().fill_null(False)
+    refuse_rows(path, rows, ~is_number, "score is not a number", "score")
+    is_first = pl.struct("query", "document").is_first_distinct()
+    refuse_rows(path, rows, ~is_first, "a document is there twice for a query", "document")
+    system = rows["system"].first()
+    hint = "give one file for each system"
+    fault = f"a result of another system than {system!r}"
+    refuse_rows(path, rows, pl.col("system") != system, fault, "system", hint=hint)
+    return Run(path=path, rows=rows.select("query", "document", score))
 
 
 def _number(text: str) -> float | None:

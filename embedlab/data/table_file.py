@@ -48,6 +48,7 @@ _HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
 # how programs write that there is nothing
 NOTHING = ("nan", "none", "null", "na", "n/a", "#n/a", "<na>", "–", "—", "-")
+ROUNDING = 1e-4  # of the largest number of a scale: as far beyond its ends numbers are rounded
 _WHOLE = 2.0**53  # from here on a float is no whole number that can be told from the next
 _DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")
@@ -370,6 +371,34 @@ def refuse_rows(
             f"{title}, {unit} {wrong_rows[PLACE][0]}: {fault}{content}",
             hint=hint or f"correct the {unit}",
         )
+
+
+def with_numbers(
+    title: Path | str,
+    rows: pl.DataFrame,
+    column: str,
+    bounds: tuple[float, float] | None,
+    hint: str,
+    skipped: dict[str, int],
+) -> pl.DataFrame:
+    """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, one
+    outside BOUNDS, by more than it may be rounded, an error with its place and this HINT.
+    """
+    rows, blank = rows_with(title, rows, column, without=NOTHING)
+    skipped |= blank
+    if rows[column].dtype == pl.Boolean:
+        rows = rows.with_columns(pl.col(column).cast(pl.Int8))
+    number = number_of(column)
+    is_not_finite = ~number.is_finite().fill_null(False)
+    refuse_rows(title, rows, is_not_finite, f"{column} is not a number", column)
+    if bounds is not None:
+        low, high = bounds
+        slack = ROUNDING * max(-low, high)
+        is_outside = ~number.is_between(low - slack, high + slack)
+        refuse_rows(
+            title, rows, is_outside, f"{column} is not from {low:g} to {high:g}", column, hint=hint
+        )
+    return rows.with_columns(number.alias(column))
 
 
 def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:

@@ -28,14 +28,14 @@ qrels :: =q1 0 d1 1\nq2 0 d2 -1 :: 0-0-1
 qrels :: =query-id,corpus-id,score\nq1,d1,2\nq2,d3,1 :: 0-0-2 1-2-1
 qrels :: =q1 \t d1\t1.0\nq2\td3\t2.0 :: 0-0-1 1-2-2
 qrels :: =q1\td1\t0.5\nq1\td2\t1\nq2\td3\t0.25 :: 0-0-2 0-1-4 1-2-1
-qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade (test.tsv:8) :: grade 'NaN' (test.tsv:9)
+qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade at test.tsv:8, 9
 qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 repeated line, read once (test.tsv)
 qrels :: q1\td77\t3\nq2\td78\t0 :: 0-0-2 0-1-1 1-2-1 0-6-3 :: 1 relevant document is not in corpus.jsonl and never found (test.tsv:7)
 qrels :: q9\td1\t1\nq9\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: query that is not in queries.jsonl (test.tsv:7, 8)
-qrels :: q1\td1\t1 :: test.tsv, line 7: repeats query 'q1' and document 'd1' of line 2 with another grade
-qrels :: q1\td3\thigh :: test.tsv, line 7: grade 'high' is not a number
-qrels :: q1\td3\t2000 :: test.tsv, line 7: grade 2000 is above 1024
-qrels :: =q1\td1\t0.0001\nq1\td2\t0.3333 :: test.tsv, line 2: grade 0.3333 is above 1024 times 0.0001
+qrels :: q1\td1\t1 :: test.tsv, line 7: another grade than in an earlier line: 1.0
+qrels :: q1\td3\thigh :: test.tsv, line 7: grade is not a number: 'high'
+qrels :: q1\td3\t2000 :: test.tsv, line 7: grade is above 1024: 2000.0
+qrels :: =q1\td1\t0.0001\nq1\td2\t0.3333 :: test.tsv, line 2: grade is above 1024 times 0.0001: 0.3333
 qrels :: =q1\td1\t0.125\nq1\td2\t0.1250001\nq2\td3\t0.5 :: 0-0-1.0 0-1-1.0000008 1-2-4.0
 queries :: ={"_id": "q1", "text": "\u2060"}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
 qrels :: q1\t\t1 :: test.tsv, line 7: corpus-id is empty
@@ -139,9 +139,9 @@ RUNS = {
     "q1 Q0 d2 7 1.5 bm25\nq1\tQ0\td1\t1\t-2e1\tbm25": "[('q1', 'd2', 1.5), ('q1', 'd1', -20.0)]",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0": "line 2: 5 fields: not 6",
     "q1 Q0 d9 1 3 a\n\nq1 Q0 d1 1 2.0 a": "line 2: 0 fields: not 6",
-    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 nan a": "line 2: score 'nan' is not a number",
-    "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: repeats document 'd9' for query 'q1'",
-    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: a result of 'b' after results of 'a'",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 nan a": "line 2: score is not a number: 'nan'",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: a document is there twice for a query: 'd9'",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: a result of another system than 'a': 'b'",
 }
 
 
