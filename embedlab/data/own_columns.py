@@ -229,51 +229,7 @@ LISTS = ("positive", "negative")  # parts of which a row may have several
 # names of columns that say something about a row alone
 _FACTS = {
     "",
-    *[
-        "#",
-        "id",
-        "ids",
-        "idx",
-        "index",
-        "rowid",
-        "pairid",
-        "qid",
-        "pid",
-        "docid",
-        "guid",
-        "uid",
-        "uuid",
-        "unnamed0",
-        "indexlevel0",
-        "number",
-        "no",
-        "source",
-        "split",
-        "genre",
-        "topic",
-        "category",
-        "domain",
-        "dataset",
-        "lang",
-        "language",
-        "author",
-        "user",
-        "annotator",
-        "tags",
-        "keywords",
-        "metadata",
-        "date",
-        "time",
-        "timestamp",
-        "year",
-        "created",
-        "updated",
-        "url",
-        "link",
-        "file",
-        "filename",
-        "page",
-    ],
+    *["#", "id", "ids", "idx", "index", "rowid", "pairid", "qid", "pid", "docid", "guid", "uid", "uuid", "unnamed0", "indexlevel0", "number", "no", "source", "split", "genre", "topic", "category", "domain", "dataset", "lang", "language", "author", "user", "annotator", "tags", "keywords", "metadata", "date", "time", "timestamp", "year", "created", "updated", "url", "link", "file", "filename", "page"],
 }
 _SPLIT_COLUMNS = re.compile(
     r"splits?|partition|datasplit|subset|cv|(cv|k)?folds?(id|no|number)?|.*train.*test.*"
@@ -662,7 +618,7 @@ class _Columns:
         if present_values.is_empty():
             raise MissingError(
                 f"{path}: {name} is empty in every row",
-                hint=_either(f"fill in {name}", self._leaving_out(name)),
+                hint=f"fill in {name}, or remove the column",
             )
         if role in LISTS and holds_text_lists(self.rows, name):
             return
@@ -670,8 +626,7 @@ class _Columns:
         if is_text:
             refuse_json_numbers(path, self.rows, [name])
         if _is_other(values.dtype) or (is_text and values.dtype == pl.Boolean):
-            error = unsupported_type(path, self.rows, name)
-            raise MissingError(error.message, hint=_either(error.hint, self._leaving_out(name)))
+            raise unsupported_type(path, self.rows, name)
         if not is_text:
             return
         sample = present_values.cast(pl.String).head(1000)
@@ -683,26 +638,8 @@ class _Columns:
         if values.dtype.is_numeric() or (role not in self.file.roles and _are_numbers(values)):
             raise UsageError(
                 f"{path}: {name!r} is called a {role}, but holds numbers",
-                hint=_either("rename it", self._leaving_out(name)),
+                hint="rename the column",
             )
-
-    def _leaving_out(self, name: str) -> str:
-        """Return what to type to leave a column out; empty where there is no other text."""
-        texts = [
-            column.name
-            for column in self.rows.drop(PLACE, name).get_columns()
-            if column.name != self.file.source
-            and column.dtype == pl.String
-            and _name_key(column.name) not in _FACTS
-            and not (_are_numbers(column) or _are_words(column))
-            and len(_trimmed(column))
-        ]
-        parts = PAIRS.texts if len(texts) > 1 else SENTENCES.texts
-        roles = dict(zip(parts, texts, strict=False))
-        file_name = self.file.with_options(
-            roles=roles, labels={}, scale=None, low_scores=False
-        ).text
-        return f"to leave {name!r} out write '{file_name}'" if texts else ""
 
     def decide(self) -> tuple[RowKind, dict[str, str]]:
         """Return the kind of the rows, and the column of each of its parts; parts that no kind has
@@ -1046,10 +983,6 @@ def _labels_options(column: str, labels: Sequence[str], meanings: Mapping[str, s
     """Return MEANINGS as options, and that rows whose label is none are left out."""
     none = ",".join(label for label in labels if _is_no_label(label) and label not in meanings)
     return {"label": column, "labels": meanings, **({"drop": {column: none}} if none else {})}
-
-
-def _either(first: str, second: str) -> str:
-    return ", or ".join(filter(None, (first, second)))
 
 
 def _name_key(name: str) -> str:

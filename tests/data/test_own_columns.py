@@ -241,7 +241,7 @@ FRAMES: dict[str, tuple[dict[str, object], str]] = {
     ),
     "dates beside a text": (
         {"query": TEXTS["L"], "answer": [date(2020, 1, 1)] * ROWS},
-        "to leave 'answer' out write 'own.parquet?sentence=query'",
+        "answer holds values of the type Date, not texts or numbers | give one text or number a row",
     ),
     "lists as text": (
         {"anchor": TEXTS["L"], "positive": ["['a b', 'c d']"] * ROWS},
