@@ -56,6 +56,8 @@ class Reader:
     """Reads files of one family of layouts: a table whose fields are what a corpus says of them."""
 
     kinds: ClassVar[tuple[DatasetKind, ...]] = ()  # of rows that it reads; empty: of any
+    # files of a split, or of each of its classes, that it reads; None: any number
+    file_count: ClassVar[int | None] = None
 
     def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
         """Return the rows of a split; a fault is an error at its line."""
@@ -69,10 +71,6 @@ class Reader:
     def named_columns(_kind: DatasetKind) -> Mapping[str, bool]:
         """Return the columns that its fields may name for a kind of rows, and whether they must."""
         return {}
-
-    def files(self, _split: ReadSplit) -> int | None:
-        """Return how many files of a split it reads; None: any number."""
-        return None
 
 
 def reader_names() -> list[str]:
@@ -300,11 +298,10 @@ def _layouts(corpus: _Corpus, split: str, location: str) -> Iterator[FileLayout]
             for name in (split_section.classes if has_file_per_class else ("",))
             for file in layout.files
         ]
-        if (file_count := reader.files(read_split)) not in {None, len(files)}:
+        if (file_count := reader.file_count) not in {None, len(layout.files)}:
             raise UsageError(
-                f"{location}: 'layout.{number}.files' lists {count_text(len(files), 'files')} for "
-                f"{split!r}",
-                hint=f"this reader needs {count_text(file_count, 'files')} for each split",
+                f"{location}: 'layout.{number}.files' lists {count_text(len(layout.files), 'files')}",
+                hint=f"this reader needs {count_text(file_count, 'files')} for each split or class",
             )
         is_written = layout.written and reader_type.write is not Reader.write
         for folder in layout.folders:

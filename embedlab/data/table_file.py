@@ -18,6 +18,7 @@ from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.names import outside_quotes
 from embedlab.core.printable import first_few
 from embedlab.data.text_file import (
+    PLACE,
     bad_line,
     csv_rows,
     is_seen,
@@ -31,7 +32,6 @@ from embedlab.data.text_file import (
 )
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
-PLACE = "line of the file"  # a column that we add to the user's
 _KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one inside a text
 _ODD_ESCAPE = re.compile(
     r"\\u(?:[dD][89a-fA-F]|0000)"
@@ -381,23 +381,37 @@ def with_numbers(
     hint: str,
     skipped: dict[str, int],
 ) -> pl.DataFrame:
-    """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, one
-    outside BOUNDS, by more than it may be rounded, an error with its place and this HINT.
+    """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, others
+    as `as_numbers` has them.
     """
     rows, blank = rows_with(title, rows, column, without=NOTHING)
     skipped |= blank
     if rows[column].dtype == pl.Boolean:
         rows = rows.with_columns(pl.col(column).cast(pl.Int8))
-    number = number_of(column)
+    return as_numbers(title, rows, column, bounds, hint=hint)
+
+
+def as_numbers(
+    title: Path | str,
+    rows: pl.DataFrame,
+    column: str,
+    bounds: tuple[float, float] | None,
+    *,
+    hint: str = "",
+    called: str = "",
+) -> pl.DataFrame:
+    """Return ROWS with a COLUMN as numbers; what is none, or outside BOUNDS by more than it may be
+    rounded, is an error with its place, which says what the file has CALLED the column.
+    """
+    name, number = called or column, number_of(column)
     is_not_finite = ~number.is_finite().fill_null(False)
-    refuse_rows(title, rows, is_not_finite, f"{column} is not a number", column)
+    refuse_rows(title, rows, is_not_finite, f"{name} is not a number", column)
     if bounds is not None:
         low, high = bounds
         slack = ROUNDING * max(-low, high)
         is_outside = ~number.is_between(low - slack, high + slack)
-        refuse_rows(
-            title, rows, is_outside, f"{column} is not from {low:g} to {high:g}", column, hint=hint
-        )
+        fault = f"{name} is not from {low:g} to {high:g}"
+        refuse_rows(title, rows, is_outside, fault, column, hint=hint)
     return rows.with_columns(number.alias(column))
 
 

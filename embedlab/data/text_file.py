@@ -16,6 +16,7 @@ from embedlab.core.printable import count_text, first_few
 from embedlab.core.schema import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
 
+PLACE = "line of the file"  # a column that we add to those of a file
 Encoding = Literal["utf-8", "latin-1"]
 # UTF-8, and bytes that are no text: files with them are Windows-1252 or damaged
 _NOT_LATIN = re.compile(
@@ -116,7 +117,7 @@ def read_fields(
     is_quoted: bool = False,
 ) -> pl.DataFrame:
     """Return tab-separated columns as text, quotes taken literally, or where the file IS_QUOTED
-    comma-separated ones, and the number of each `line`.
+    comma-separated ones, and the number of each line in PLACE.
 
     COLUMNS are positions, or names in a header line. Each line must have one of the numbers of
     FIELDS, or as many as the header: a tab within a sentence would shift its text. LINE_SHAPE
@@ -144,8 +145,8 @@ def read_fields(
     name_positions = zip(map(str, columns), map(int, indices), strict=True)
     values = {name: [row[position] for _, row in rows] for name, position in name_positions}
     return pl.DataFrame(
-        {"line": [number for number, _ in rows], **values},
-        schema={"line": pl.UInt32, **dict.fromkeys(values, pl.String)},
+        {PLACE: [number for number, _ in rows], **values},
+        schema={PLACE: pl.UInt32, **dict.fromkeys(values, pl.String)},
     )
 
 
@@ -181,31 +182,6 @@ def text_fault(text: str) -> str | None:
     except UnicodeEncodeError as error:
         return f"half of a character ({text[error.start]!a})"
     return None
-
-
-def read_numbers(
-    path: Path,
-    texts: pl.Series,
-    lines: pl.Series,
-    low: float,
-    high: float,
-    title: str,
-    *,
-    is_class: bool = False,
-) -> pl.Series:
-    """Return TEXTS as numbers, null where blank; other text, a number outside LOW to HIGH or a
-    fractional class is an error at its line.
-    """
-    trimmed = texts.str.strip_chars()
-    values = trimmed.cast(pl.Float64, strict=False)
-    is_right = values.is_between(low, high).fill_null(False)
-    if is_class:
-        is_right &= (values == values.round()).fill_null(False)
-    is_wrong = (trimmed != "") & ~is_right
-    for text, line in zip(texts.filter(is_wrong), lines.filter(is_wrong), strict=True):
-        expected = f"a {'whole ' * is_class}number from {low:g} to {high:g}"
-        raise bad_line(path, line, f"{title} {text!r} is not {expected}")
-    return values
 
 
 def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:

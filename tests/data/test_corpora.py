@@ -28,18 +28,18 @@ definitions all :: dog\ta\ncat\tnoun\tanother\n :: line 2: 3 fields
 definitions all :: dog\ta\ncat\t \n :: line 2: an empty definition
 definitions all :: \ta\n :: line 1: an empty word
 paraphrases :: \tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t1.0\n1\ty\tc\td\t\n :: ('a', 'b', 1) {'blank label': 1}
-paraphrases :: \tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t0.4\n :: line 2: is_duplicate '0.4' is not a whole number
+paraphrases :: \tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t0.4\n :: line 2: is_duplicate is not a whole number: '0.4'
 paraphrase-sentences :: \tid\tsentence1\tsentence2\tis_duplicate\n0\tx\ta\tb\t1.0\n1\ty\tc\t\t\n :: ('a',) ('b',) {'blank label': 1}
 paws :: id\tsentence1\tsentence2\tlabel\n1\ta b\tc\t1\n2\td\te\t\n :: ('a b', 'c', 1) {'blank label': 1}
-paws :: id\tsentence1\tsentence2\tlabel\n1\ta\tb\t2\n :: line 2: label '2' is not a whole number from 0 to 1
+paws :: id\tsentence1\tsentence2\tlabel\n1\ta\tb\t2\n :: line 2: label is not from 0 to 1: '2'
 sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta dog\ta cat\t1.5\n :: ('a dog', 'a cat', 1.5, None)
-sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tb\t6\n :: line 2: similarity '6' is not a number from 0 to 5
-sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tb\t\n :: line 2: no similarity
+sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tb\t6\n :: line 2: similarity is not from 0 to 5: '6'
+sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tb\t\n :: line 2: similarity is not a number: ''
 sts-course :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta\tdog\ta cat\t1\n :: line 2: 6 fields
 sts-course-sentences :: \tid\tsentence1\tsentence2\tsimilarity\n0\tx\ta dog\ta cat\t1.5\n :: ('a dog',) ('a cat',)
 sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t4\n :: ('good film', 4)
-sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t5\n :: line 2: sentiment '5' is not a whole number from 0 to 4
-sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t2.7\n :: line 2: sentiment '2.7' is not a whole number
+sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t5\n :: line 2: sentiment is not from 0 to 4: '5'
+sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t2.7\n :: line 2: sentiment is not a whole number: '2.7'
 wiki-split :: one\tx\n || two\ty\n :: ('one',) ('two',)
 wiki-1m :: one\n\ntwo \n \n :: ('one',) ('two ',) {'blank line': 2}
 nli-triplets :: sent0,sent1,hard_neg\na,"b, too",c\n\nd,e,f\n :: ('a', 'b, too', 'c') ('d', 'e', 'f')
@@ -52,13 +52,13 @@ sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\t"a b\tc\nn\th\t2013\t2\t5\td\te
 sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\n :: line 1: 8 fields: expected a pair in 7 or 9 fields
 sts-benchmark dev :: news\tMSRpar\t2012\t1\t2.5\ta\tb\tc\td\n :: line 1: its last two of 9 fields are not licences
 sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta\tb\t4.5\tNEUTRAL\r\n :: ('a', 'b', 4.5, 'SICK')
-sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta\tb\t0.5\tNEUTRAL\n :: line 2: relatedness_score '0.5' is not a number from 1 to 5
+sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta\tb\t0.5\tNEUTRAL\n :: line 2: relatedness_score is not from 1 to 5: '0.5'
 snli :: \xef\xbb\xbf{"gold_label": "neutral", "sentence1": "a", "sentence2": "b", "pairID": 1}\r\n :: ('a', 'b', 'neutral')
 snli :: {"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"} :: ('a', 'b', 'neutral') {"label '-'": 1}
 snli :: {"gold_label": "neu :: line 1: broken JSON at character 16: Unterminated string
 snli :: [1, 2]\n :: line 1: a JSON array, not a JSON object
-snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: line 1: no text under 'sentence2'
-snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label 'maybe' is not one of entailment
+snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: has no column 'sentence2'
+snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label is not one of entailment
 snli :: {"gold_label": null, "sentence1": "a", "sentence2": "b"}\n :: line 1: no text under 'gold_label'
 snli :: {"gold_label": "neutral", "sentence1": "\xff"}\n :: line 1: byte 0xff is not UTF-8
 snli :: {"gold_label": "neutral", "sentence1": "\\ud83d", "sentence2": "b"} :: line 1: half of a character (
@@ -66,7 +66,7 @@ snli :: {"gold_label": "neutral", "sentence1": "a\\u0000b", "sentence2": "b"} ::
 snli :: {"gold_label": 99 :: line 1: broken JSON
 snli :: \n\n :: is empty
 snli-counterfactual :: sentence1\tsentence2\tgold_label\n"a" b\tc "d\tneutral\n :: ('"a" b', 'c "d', 'neutral')
-snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\tmaybe\n :: line 2: label 'maybe' is not one of
+snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\tmaybe\n :: line 2: label is not one of
 snli-counterfactual :: sentence1\tsentence2\tgold_label\na\tb\n :: line 2: 2 fields
 cr :: bad\n\nworse \n || good\n :: ('bad', 'neg') ('', 'neg') ('worse', 'neg') ('good', 'pos')
 subj :: one\n || one\ntwo\tthree\n :: line 2: a tab: expected a sentence alone
@@ -85,7 +85,7 @@ sts-benchmark dev 2 :: index\tgenre\tfilename\tyear\told_index\tsource1\tsource2
 glue-cola train :: gj04\t1\t\tIt "rained".\ncj99\t0\t*\tRained it.\n :: ('It "rained".', '1') ('Rained it.', '0')
 glue-cola test :: index\tsentence\n0\tIt rained.\n :: ('It rained.', None)
 glue-qnli train :: index\tquestion\tsentence\tlabel\n0\twho ?\tshe .\tentailment\n :: ('who ?', 'she .', 'entailment')
-glue-rte train :: index\tsentence1\tsentence2\tlabel\n0\ta\tb\tmaybe\n :: line 2: label 'maybe' is not one of entailment, not_entailment
+glue-rte train :: index\tsentence1\tsentence2\tlabel\n0\ta\tb\tmaybe\n :: line 2: label is not one of entailment, not_entailment: 'maybe'
 c-sts :: sentence1,sentence2,condition,label\n"Two men run, fast",A man runs,The number.,1\nA,B,,3\n :: ('The number.: Two men run, fast', 'The number.: A man runs', 1.0, None) {'empty condition at 0.csv:3': 1}
 c-sts :: sentence1,sentence2,condition,label\nA,B,The animal.,-1\n :: line 2: score is not from 1 to 5: '-1'
 c-sts :: sentence1,sentence2,label\nA,B,3\n :: no column 'condition': found sentence1, sentence2, label
@@ -96,8 +96,8 @@ YEARS = r"""
 2 :: a\tb\nc\td\ne\tf\n :: 1.5\n\n5\n :: ('a', 'b', 1.5, 'x') ('e', 'f', 5.0, 'x') {'blank gold score': 1}
 4 :: c "q\td\to\to\r\n :: 5\r\n :: ('c "q', 'd', 5.0, 'x')
 2 :: a\tb\nc\td\n :: 1\n :: has 2 pairs but
-2 :: a\tb\nc\td\n :: 1\n5.2\n :: line 2: gold score '5.2' is not a number from 0 to 5
-2 :: a\tb\nc\td\n :: 1\nnan\n :: line 2: gold score 'nan'
+2 :: a\tb\nc\td\n :: 1\n5.2\n :: line 2: gold is not from 0 to 5: '5.2'
+2 :: a\tb\nc\td\n :: 1\nnan\n :: line 2: gold is not a number: 'nan'
 2 :: a\tb\nc d\n :: 1\n2\n :: line 2: 1 field: expected two sentences
 2 :: a\tb\nc\t\xe9\n :: 1\n2\n :: line 2: byte 0xe9 is not UTF-8
 2 ::  ::  :: is empty

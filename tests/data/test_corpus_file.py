@@ -188,7 +188,7 @@ def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(
         (
             CORPUS.partition("files = ")[2],
             '["a", "b", "c"]\nreader = { name = "lines", pattern = "(?P<label>.)(?P<sentence>.)" }',
-            "'layout.0.files' lists 3 files for 'train'",
+            "'layout.0.files' lists 3 files",
             "this reader needs 1 file",
         ),
         (

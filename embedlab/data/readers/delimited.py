@@ -12,13 +12,8 @@ from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit, rows_of_split
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
-from embedlab.data.text_file import (
-    as_lines,
-    bad_line,
-    read_fields,
-    read_lines,
-    read_numbers,
-)
+from embedlab.data.table_file import as_numbers, number_of, refuse_rows
+from embedlab.data.text_file import PLACE, as_lines, bad_line, read_fields, read_lines
 
 SPLIT = "split"  # a column that says which split a row is in
 _FULL = ("definitions", "triplets")  # kinds of rows without an empty text
@@ -89,7 +84,9 @@ class Delimited(Reader):
             return rows.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")
         defaults = {"source": self.source or None}
         return rows.select(
-            pl.col(name) if name in rows.columns else pl.lit(defaults.get(name), dtype).alias(name)
+            pl.col(name).cast(dtype)
+            if name in rows.columns
+            else pl.lit(defaults.get(name), dtype).alias(name)
             for name, dtype in COLUMNS[split.kind].items()
         )
 
@@ -103,12 +100,10 @@ class Delimited(Reader):
         is_text = COLUMNS[split.kind].get("label") == pl.String
         if "label" not in self.columns or not labels or not is_text:
             return rows
-        unknown_rows = rows.filter(~pl.col("label").is_in([*labels, none or labels[0]]))
-        if not unknown_rows.is_empty():
-            known_labels = ", ".join(labels) + (f" and {none!r}" if none else "")
-            fault = f"label {unknown_rows['label'][0]!r} is not one of {known_labels}"
-            raise bad_line(path, unknown_rows["line"][0], fault)
-        return _without(rows, none and rows["label"] == none, f"label {none!r}", skipped)
+        valid = [*labels, *filter(None, [none])]
+        is_other = ~pl.col("label").is_in(valid)
+        refuse_rows(path, rows, is_other, f"label is not one of {', '.join(valid)}", "label")
+        return _without(rows, rows["label"] == none, f"label {none!r}", skipped) if none else rows
 
     def _with_numbers(
         self, path: Path, rows: pl.DataFrame, split: ReadSplit, skipped: dict[str, int]
@@ -122,15 +117,13 @@ class Delimited(Reader):
         name = next((column for column in self.columns if column in numbers), None)
         if name is None:
             return rows
-        is_class, title = name != "gold", self.columns[name]
-        title = title if isinstance(title, str) else "gold score"
-        values = read_numbers(
-            path, rows[name], rows["line"], *numbers[name], title, is_class=is_class
-        )
-        if not self.blank and values.null_count():
-            raise bad_line(path, rows["line"].filter(values.is_null())[0], f"no {title}")
-        rows = rows.with_columns(values.cast(pl.Int8 if is_class else pl.Float64).alias(name))
-        return _without(rows, values.is_null(), self.blank, skipped)
+        called = str(self.columns[name]) if isinstance(self.columns[name], str) else name
+        if self.blank:
+            rows = _without(rows, rows[name].str.strip_chars() == "", self.blank, skipped)
+        if name != "gold":
+            is_whole = number_of(name) == number_of(name).round()
+            refuse_rows(path, rows, ~is_whole, f"{called} is not a whole number", name)
+        return as_numbers(path, rows, name, numbers[name], called=called)
 
     def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the text of a file that is read back as the same rows; columns of the file that we
@@ -182,23 +175,19 @@ def _all_rows(
     expressions |= {
         column_name: expressions[column_name].str.strip_chars() for column_name in reader.stripped
     }
-    rows = fields.select("line", **expressions)
+    rows = fields.select(PLACE, **expressions)
     for name in expressions if is_full else ():
-        empty = rows.filter(pl.col(name).str.strip_chars() == "")
-        if not empty.is_empty():
-            raise bad_line(path, empty["line"][0], f"an empty {name}")
-    unknown_rows = rows.filter(~pl.col(SPLIT).is_in(titles)) if titles else rows.clear()
-    if not unknown_rows.is_empty():
-        fault = f"split {unknown_rows[SPLIT][0]!r} is not one of {', '.join(titles)}"
-        raise bad_line(path, unknown_rows["line"][0], fault)
+        refuse_rows(path, rows, pl.col(name).str.strip_chars() == "", f"an empty {name}", name)
+    if titles:
+        is_other = ~pl.col(SPLIT).is_in(titles)
+        refuse_rows(path, rows, is_other, f"split is not one of {', '.join(titles)}", SPLIT)
     return rows
 
 
 def _without(
-    rows: pl.DataFrame, is_skipped: pl.Series | str, reason: str, skipped: dict[str, int]
+    rows: pl.DataFrame, is_skipped: pl.Series, reason: str, skipped: dict[str, int]
 ) -> pl.DataFrame:
     """Return the ROWS that are read, and count those that are SKIPPED for a REASON."""
-    if not isinstance(is_skipped, pl.Series) or not (count := is_skipped.sum()):
-        return rows
-    skipped[reason] = skipped.get(reason, 0) + int(count)
+    if count := int(is_skipped.sum()):
+        skipped[reason] = skipped.get(reason, 0) + count
     return rows.filter(~is_skipped)

@@ -14,7 +14,8 @@ from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import COLUMNS, ParsedRows
-from embedlab.data.text_file import as_lines, read_fields, read_lines, read_numbers
+from embedlab.data.table_file import as_numbers
+from embedlab.data.text_file import PLACE, as_lines, read_fields, read_lines
 
 
 @table
@@ -22,6 +23,7 @@ class GoldBeside(Reader):
     """What a corpus says of its files."""
 
     kinds = ("sts",)
+    file_count = 2
     # how many fields a pair may have: official texts of 2016 name the origins of both sentences too
     fields: tuple[int, ...] = (2,)
 
@@ -31,17 +33,18 @@ class GoldBeside(Reader):
         """
         sources = split.classes if split.has_file_per_class else [None]
         files = zip(paths[::2], paths[1::2], sources, strict=True)
-        frame = pl.concat(self._read_source(*source_files, split) for source_files in files)
-        labelled = frame.drop_nulls("gold")
-        blank = len(frame) - len(labelled)
-        return ParsedRows(
-            frame=labelled.select(list(COLUMNS["sts"])),
-            skipped={"blank gold score": blank} if blank else {},
-        )
+        frames = [self._read_source(*source_files) for source_files in files]
+        scored = [
+            as_numbers(
+                path, frame.filter(pl.col("gold").str.strip_chars() != ""), "gold", split.gold_range
+            )
+            for path, frame in zip(paths[1::2], frames, strict=True)
+        ]
+        frame = pl.concat(scored).select(list(COLUMNS["sts"]))
+        blank = sum(map(len, frames)) - len(frame)
+        return ParsedRows(frame=frame, skipped={"blank gold score": blank} if blank else {})
 
-    def _read_source(
-        self, input_path: Path, gold_path: Path, source: str | None, split: ReadSplit
-    ) -> pl.DataFrame:
+    def _read_source(self, input_path: Path, gold_path: Path, source: str | None) -> pl.DataFrame:
         pairs = read_fields(input_path, (0, 1), line_shape="two sentences", fields=self.fields)
         gold = pl.Series(read_lines(gold_path))
         if len(pairs) != len(gold):
@@ -49,16 +52,11 @@ class GoldBeside(Reader):
                 f"{input_path} has {len(pairs):,} pairs but {gold_path} has {len(gold):,} scores",
                 hint="get both files again: they belong together",
             )
-        scores = read_numbers(gold_path, gold, pairs["line"], *split.gold_range, "gold score")
         source_column = pl.lit(source, pl.String)
-        return pairs.select(sentence1="0", sentence2="1", gold=scores, source=source_column)
+        return pairs.select(PLACE, sentence1="0", sentence2="1", gold=gold, source=source_column)
 
     def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the text of one file of sentences and one of scores, for pairs of unknown
         sources.
         """
         return as_lines(frame.select("sentence1", "sentence2")), as_lines(frame.select("gold"))
-
-    def files(self, split: ReadSplit) -> int:
-        """Return the number of files: two for each source."""
-        return 2 * len(split.classes) if split.has_file_per_class else 2

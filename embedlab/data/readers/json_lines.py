@@ -7,17 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind, ParsedRows
-from embedlab.data.text_file import (
-    bad_line,
-    empty_file,
-    json_object,
-    read_text,
-    refuse_json_values,
-)
+from embedlab.data.table_file import no_column, read_rows, refuse_json_numbers, refuse_rows
+from embedlab.data.text_file import read_text, refuse_json_values
 
 
 @table
@@ -25,6 +19,7 @@ class JsonLines(Reader):
     """What a corpus says of its objects."""
 
     kinds = ("nli",)
+    file_count = 1
     columns: dict[str, str]  # ours → their keys
     # the label of pairs without agreement among the annotators, which are skipped and counted
     unlabelled: str = ""
@@ -37,18 +32,28 @@ class JsonLines(Reader):
     def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
         """Return the labelled pairs of one file."""
         (path,) = paths
-        keys, label = tuple(self.columns.values()), pl.col(self.columns["label"])
-        text = read_text(path)
+        keys, label = tuple(self.columns.values()), self.columns["label"]
+        is_label = pl.col(label).is_in(self.labels)
+        is_damaged = pl.any_horizontal(
+            pl.col(keys).is_null() | pl.col(keys).str.contains("\0", literal=True)
+        )
         try:
-            frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(keys, pl.String))
-            is_damaged = pl.all().is_null() | pl.all().str.contains("\0", literal=True)
-            valid = frame.filter(label.is_in(self.labels) & ~pl.any_horizontal(is_damaged))
+            schema = dict.fromkeys(keys, pl.String)
+            frame = pl.read_ndjson(read_text(path).encode(), schema=schema)
+            is_right = frame.select(is_label & ~is_damaged).to_series().all()
         except pl.exceptions.PolarsError:
-            valid = frame = pl.DataFrame()
-        if frame.is_empty() or len(valid) < len(frame):  # polars names no line
-            raise self._fault(path, text)
+            is_right = False
+        if not is_right:  # polars names no line
+            frame = read_rows(path, is_corpus=True)
+            if absent := [key for key in keys if key not in frame.columns]:
+                raise no_column(path, absent[0], frame.columns)
+            refuse_json_numbers(path, frame, keys)
+            for key in keys:
+                refuse_rows(path, frame, pl.col(key).is_null(), f"no text under {key!r}", key)
+            fault = f"label is not one of {', '.join(self.labels)}"
+            refuse_rows(path, frame, ~is_label, fault, label)
         refuse_json_values(path, frame, keys)
-        labelled = frame.filter(label != self.unlabelled)
+        labelled = frame.filter(pl.col(label) != self.unlabelled)
         skipped = len(frame) - len(labelled)
         return ParsedRows(
             frame=labelled.select(
@@ -56,20 +61,6 @@ class JsonLines(Reader):
             ),
             skipped={f"label {self.unlabelled!r}": skipped} if skipped else {},
         )
-
-    def _fault(self, path: Path, text: str) -> MissingError:
-        """Find the fault of a file line by line."""
-        for number, line in enumerate(text.split("\n"), 1):
-            if not line.strip():
-                continue
-            row = json_object(path, number, line)
-            for key in self.columns.values():
-                if not isinstance(row.get(key), str):
-                    return bad_line(path, number, f"no text under {key!r}")
-            if (label := row[self.columns["label"]]) not in self.labels:
-                known_labels = ", ".join(self.labels)
-                return bad_line(path, number, f"label {label!r} is not one of {known_labels}")
-        return empty_file(path)
 
     def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the text of a file that is read back as the same rows."""
@@ -80,7 +71,3 @@ class JsonLines(Reader):
     def named_columns(kind: DatasetKind) -> Mapping[str, bool]:
         """Return all columns of the kind, which must be named."""
         return dict.fromkeys(COLUMNS[kind], True)
-
-    def files(self, _split: ReadSplit) -> int:
-        """Return 1."""
-        return 1

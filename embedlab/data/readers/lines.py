@@ -80,10 +80,10 @@ class Lines(Reader):
             raise bad_line(path, number, f"class {match['label']!r} is not one of {known_classes}")
         return match["sentence"].strip(), match["label"]
 
-    def files(self, split: ReadSplit) -> int | None:
-        """Return the number of files: any of those whose lines belong together."""
-        count = len(split.classes) if split.has_file_per_class else 1
-        return None if self.is_parallel else count
+    @property
+    def file_count(self) -> int | None:  # type: ignore[override]
+        """How many files it reads: any of those whose lines belong together."""
+        return None if self.is_parallel else 1
 
 
 def _parallel(paths: Sequence[Path]) -> ParsedRows:

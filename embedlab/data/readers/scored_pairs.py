@@ -21,6 +21,7 @@ class ScoredPairs(Reader):
     """What a corpus says of its table."""
 
     kinds = ("sts",)
+    file_count = 1
 
     score: str = "score"  # the column of scores; the sentences are in sentence1 and sentence2
     # a column with a text under which the sentences are compared: each follows it, as a prompt
@@ -50,7 +51,3 @@ class ScoredPairs(Reader):
     def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the text of a file of JSON lines that is read back as the same rows."""
         return (frame.rename({"gold": self.score}).write_ndjson(),)
-
-    def files(self, _split: ReadSplit) -> int:
-        """Return 1."""
-        return 1
