@@ -79,12 +79,8 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
 
 def _read_split(name: str, split: str) -> OwnSplit:
     data = own_data(name)
-    if data.columns:
-        rows = read_texts(data).frame
-        texts = [rows[column].cast(pl.String).to_list() for column in data.texts]
-    else:
-        lines = [line for line in data.file.path.read_text("utf-8").splitlines() if line.strip()]
-        rows, texts = pl.DataFrame({PLACE: range(1, len(lines) + 1)}), [lines]
+    rows = read_texts(data).frame
+    texts = [rows[column].cast(pl.String).to_list() for column in data.texts]
     words = [[normalise(text) or text for text in row] for row in zip(*texts, strict=True)]
     gold = data.columns.get("score") or data.columns.get("label")
     values = pl.Series([None] * rows.height, dtype=pl.String)

@@ -21,14 +21,13 @@ from embedlab.core.names import outside_quotes
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.note import Note
 from embedlab.core.printable import count_text, first_few, short_line
-from embedlab.data.dataset import NLI_LABELS, ParsedRows
+from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, option, parse_file_name
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,
     ROUNDING,
     SEPARATORS,
-    TABLES,
     class_texts,
     full_rows,
     holds_text_lists,
@@ -43,7 +42,7 @@ from embedlab.data.table_file import (
     rows_with,
     unsupported_type,
 )
-from embedlab.data.text_file import read_whole_lines
+from embedlab.data.text_file import is_seen, read_lines
 
 Options = Mapping[str, Any]  # of a file's name: a part → its column, and labels or drop
 
@@ -330,7 +329,7 @@ class OwnData:
 
     file: FileName
     kind: RowKind
-    columns: Mapping[str, str]  # one of the kind's columns → that of the file; empty of a text file
+    columns: Mapping[str, str]  # one of the kind's columns → that of the file
     rows: int
     labels: Mapping[str, str] = field(default_factory=dict)  # those of the file that are not ours
     scores: ScoreScale | None = None  # the range of the scores
@@ -409,7 +408,7 @@ class OwnData:
             "; ".join(f"{name}: {short_line(text)}" for name, text in row.items())
             for row in self.examples[: len(self.examples) * has_examples]
         ]
-        if self.columns:
+        if self.file.is_table:
             values = [f"{role}=NAME" for role in self.columns]
             values += ["scale=LOW-HIGH"] * (self.scores is not None)
             details.append(f"to read it otherwise: '{self.file.path}?{'&'.join(values)}'")
@@ -430,16 +429,7 @@ def own_data(name: str) -> OwnData:
 @lru_cache(maxsize=16)  # one command needs it several times; a file is that of its size and time
 def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     file = parse_file_name(name)
-    if file.path.suffix.lower() == TEXT_FILE:
-        lines = read_sentences(file.path).frame["sentence"].to_list()
-        if not file.is_plain:
-            raise UsageError(
-                f"{file.text!r}: a text file has no columns",
-                hint=f"give a file that ends in {', '.join(TABLES)}",
-            )
-        examples = tuple({"line": text} for text in lines[:_SHOWN_ROWS])
-        return OwnData(file=file, kind=SENTENCES, columns={}, rows=len(lines), examples=examples)
-    detection = _Columns(file, read_rows(file.path, needed=()))
+    detection = _Columns(file, read_own_rows(file.path))
     kind, columns = detection.decide()
     lists = [columns[role] for role in LISTS if role in columns]
     texts = [columns[role] for role in kind.texts]
@@ -497,15 +487,22 @@ def _refuse_unread_options(file: FileName, kind: RowKind) -> None:
             )
 
 
-def read_sentences(path: Path) -> ParsedRows:
-    """Return the non-blank lines of a text file; one whose lines are rows is refused: most have a
-    tab, or all have equally many fields with another sign between them.
+def read_own_rows(path: Path, needed: Sequence[str] = ()) -> pl.DataFrame:
+    """Return the rows of a file as `read_rows` does; a text file has the column sentence."""
+    if path.suffix.lower() != TEXT_FILE:
+        return read_rows(path, needed=needed)
+    rows = pl.DataFrame({"sentence": read_lines(path)}).with_row_index(PLACE, offset=1)
+    _refuse_table(path, rows["sentence"].filter(is_seen(rows["sentence"])).to_list())
+    return rows
+
+
+def _refuse_table(path: Path, lines: Sequence[str]) -> None:
+    """Refuse a text file whose LINES are rows: most have a tab, or all have equally many fields
+    with another sign between them.
 
     Of commas and semicolons, which sentences have too, that is known below names of columns or
     from many lines.
     """
-    rows = read_whole_lines(path)
-    lines = rows.frame["sentence"].to_list()
     first_line = lines[0] if lines else ""
     marks = [mark[0] for mark in _MARKS.finditer(first_line)]
     for sign in dict.fromkeys((*marks, *SEPARATORS, *re.findall(r"[^\w\s.'-]", first_line))):
@@ -529,7 +526,6 @@ def read_sentences(path: Path) -> ParsedRows:
                 f"{'' if sign in SEPARATORS else f'replace {sign!r} by tabs and '}"
                 f"call it {path.with_suffix(f'.{ending}')}",
             )
-    return rows
 
 
 def no_labels(labels: Mapping[str, str]) -> tuple[str, ...]:
@@ -1067,8 +1063,10 @@ def _are_numbers(values: pl.Series) -> bool:
     if values.dtype.is_numeric():
         return True
     texts = _trimmed(values)
-    is_plain = texts.cast(pl.Float64, strict=False).null_count() == 0
-    return len(texts) > 0 and (is_plain or _numbers(texts).null_count() == 0)
+    return len(texts) > 0 and all(
+        part.cast(pl.Float64, strict=False).null_count() == 0 or _numbers(part).null_count() == 0
+        for part in (texts.head(_SURE_LINES), texts)
+    )
 
 
 def _are_words(values: pl.Series) -> bool:

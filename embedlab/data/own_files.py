@@ -37,7 +37,7 @@ from embedlab.data.own_columns import (
     held_out_in,
     no_labels,
     own_data,
-    read_sentences,
+    read_own_rows,
     selected_rows,
     splits_in,
 )
@@ -49,7 +49,6 @@ from embedlab.data.table_file import (
     full_rows,
     no_column,
     no_rows,
-    read_rows,
     refuse_nested,
     refuse_rows,
     require_file,
@@ -118,7 +117,8 @@ def read_texts(data: OwnData) -> ParsedRows:
     holds out. Others without a text are counted.
     """
     file = data.file
-    rows = selected_rows(file.path, read_rows(file.path, needed=data.texts), file.where, file.drop)
+    rows = read_own_rows(file.path, needed=data.texts)
+    rows = selected_rows(file.path, rows, file.where, file.drop)
     rows, skipped = full_rows(file.path, rows, data.texts, lists=data.lists)
     if file.held_out:
         rows = rows.filter(is_held_out(rows, data.texts, file.held_out))
@@ -283,11 +283,8 @@ def open_own_rows(
                 f"{', '.join(shape.columns)}",
                 hint=f"give a file that ends in {', '.join(TABLES)}",
             )
-        require_file(path)
-        lines = read_sentences(path)
-        rows, skipped, column_of = lines.frame, dict(lines.skipped), {shape.texts[0]: "sentence"}
-    else:
-        rows, skipped, column_of = _table_rows(path, shape, columns, column_map)
+        columns = {shape.texts[0]: "sentence"}
+    rows, skipped, column_of = _table_rows(path, shape, columns, column_map)
     if held_out is not None:
         is_left_out = is_held_out(rows, [column_of[name] for name in shape.texts], held_out)
         if not is_left_out.any():
@@ -346,10 +343,11 @@ def _by_objective_names(columns: Mapping[str, str], shape: RowShape) -> dict[str
 def _table_rows(
     path: Path, shape: RowShape, columns: Mapping[str, str], column_map: ColumnMap
 ) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
-    """Return the selected rows of a table that have all texts of SHAPE, how many have not, and the
+    """Return the selected rows of a file that have all texts of SHAPE, how many have not, and the
     column of the file by ours.
     """
-    rows = read_rows(path, needed=[*columns.values(), *shape.columns])
+    require_file(path)
+    rows = read_own_rows(path, needed=[*columns.values(), *shape.columns])
     column_of = {}
     for our_name in shape.columns:
         column_of[our_name] = columns.get(our_name, our_name)

@@ -352,11 +352,10 @@ def test_a_text_file_has_a_sentence_a_line_whatever_signs_are_in_it() -> None:
     for text in ("He came; he saw.\nShe ran; he sat.\n", "either | or\n", "a, b\n\nno more\n"):
         Path("own.txt").write_text(text)
         assert "2 sentences" in _detected("own.txt") or "1 sentence" in _detected("own.txt")
-    assert _detected("own.txt").splitlines()[1:] == ["  line: a, b", "  line: no more"]
+    assert _detected("own.txt").splitlines()[1:] == ["  sentence: a, b", "  sentence: no more"]
     Path("own.txt").write_text("a cat\n\u200b\n\u3164 \u00ad\na dog\n")
     assert _detected("own.txt").startswith("own.txt: 2 sentences")
-    assert "a text file has no columns" in _detected("own.txt?s1=a")
-    assert "a text file has no columns" in _detected("own.txt?held-out=0.1")
+    assert "has no column 'a': found sentence" in _detected("own.txt?sentence=a")
 
 
 @pytest.mark.parametrize(

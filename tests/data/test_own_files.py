@@ -116,7 +116,7 @@ scored:gold :: p.csv :: sentence1,sentence2,points\na,b,4\n :: ('a', 'b', 4.0)
 scored:score :: p.csv :: sentence1,sentence2,points\na,b,4\n :: ('a', 'b', 4.0)
 scored:both :: p.csv :: sentence1,sentence2,points\na,b,4\n :: data.columns names both 'points' and 'marks' as 'gold'
 any: :: p.csv :: sentence1,sentence2,score\na,b,-80\n :: ('a', 'b', -80.0)
-lines: :: s.txt :: one, two\n\nthree\n :: ('one, two',) ('three',) {'blank line': 1}
+lines: :: s.txt :: one, two\n\nthree\n :: ('one, two',) ('three',) {'empty sentence at s.txt:2': 1}
 lines: :: s.txt :: a\tb\nc\td\n :: 2 fields with tabs
 lines: :: s.txt :: \n\n :: is empty
 binary: :: c.jsonl :: {"sentence": "a", "label": 0.0}\n{"sentence": "b"}\n{"sentence": "c", "label": 1} :: ('a', '0') ('c', '1') {'blank label at c.jsonl:2': 1}
