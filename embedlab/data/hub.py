@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption
+from embedlab.core.errors import Hint, MissingError, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
-from embedlab.data.table_file import no_column
+from embedlab.data.table_file import require_columns
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
 _DATA_FOLDER = (
@@ -26,9 +26,7 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
     counted.
     """
     table = load_split(hub, otherwise=_DATA_FOLDER)
-    absent = [column for column in hub.columns.values() if column not in table.columns]
-    if absent:
-        raise _no_column(hub, absent[0], table)
+    require_columns(_title(hub), table, hub.columns.values())
     label = CLASS_COLUMN.get(kind)
     if hub.labels and label is not None:
         names = dict(enumerate(hub.labels))
@@ -61,8 +59,7 @@ def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
         )
     table = load(hub.repository, hub.config, hub.split, hub.revision, otherwise)
     for column, value in hub.where.items():
-        if column not in table.columns:
-            raise _no_column(hub, column, table)
+        require_columns(_title(hub), table, [column])
         frame = table.filter(pl.col(column).cast(pl.String) == value)
         if frame.is_empty():
             value_list = ", ".join(map(str, table[column].unique().sort().head(40)))
@@ -179,6 +176,5 @@ def commit(repository: str, revision: str) -> str:
         ) from error
 
 
-def _no_column(hub: HubSource, column: str, table: pl.DataFrame) -> EmbedlabError:
-    location = f" at {hub.revision[:8]}" if hub.revision else ""
-    return no_column(f"{hub.repository}{location}", column, table.columns, hint="name one of them")
+def _title(hub: HubSource) -> str:
+    return f"{hub.repository}{f' at {hub.revision[:8]}' if hub.revision else ''}"

@@ -22,7 +22,7 @@ from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import scored_pairs
-from embedlab.data.table_file import PLACE, no_column
+from embedlab.data.table_file import PLACE, require_columns
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 _OURS = {
@@ -88,14 +88,13 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
     else:
         hub = replace(hub, revision=commit(hub.repository, hub.revision or "main"))
     table = load_split(hub, otherwise=NO_HUB)
-    columns = {}
-    for role, column_name in hub.columns.items():
-        if column_name in table.columns:
-            columns[role] = table[column_name]
-        elif (column_name, role) != ("source", "source"):
-            hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-            raise no_column(hub.repository, column_name, table.columns, hint=hint)
-    pairs = pl.DataFrame(columns).with_row_index(PLACE, offset=1)
+    columns = dict(hub.columns)
+    if columns["source"] == "source" not in table.columns:
+        del columns["source"]
+    hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
+    require_columns(hub.repository, table, columns.values(), hint=hint)
+    pairs = table.select(pl.col(name).alias(role) for role, name in columns.items())
+    pairs = pairs.with_row_index(PLACE, offset=1)
     rows = scored_pairs(name, pairs, scale=hub_name.scale)
     if hub_name.scale is not None:
         ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), hub_name.scale)

@@ -31,12 +31,12 @@ from embedlab.data.table_file import (
     class_texts,
     full_rows,
     holds_text_lists,
-    no_column,
     no_rows,
     number_of,
     read_rows,
     refuse_json_numbers,
     refuse_nested,
+    require_columns,
     require_file,
     row_places,
     rows_with,
@@ -590,9 +590,8 @@ class _Columns:
             raise no_rows(file.path)
         stated_names = [*file.roles.values()]
         for name in filter(None, (*stated_names, file.source)):
-            if name not in names:
-                hint = nearest_hint(name, names, "")
-                raise no_column(file.path, name, names, hint=hint, error=UsageError)
+            hint = nearest_hint(name, names, "name one of its columns")
+            require_columns(file.path, rows, [name], hint=hint, error=UsageError)
             if stated_names.count(name) > 1:
                 raise UsageError(
                     f"{file.text!r} names the column {name!r} for two parts",
@@ -928,8 +927,7 @@ def selected_rows(
         (*pair, False) for pair in drop.items()
     ]
     for column, values, is_kept in conditions:
-        if column not in rows.columns:
-            raise no_column(path, column, rows.columns, error=UsageError)
+        require_columns(path, rows, [column], error=UsageError)
         refuse_nested(path, rows, [column])
         texts = class_texts(rows[column]).fill_null("")
         chosen_values, present = [value.strip() for value in values.split(",")], {*texts}

@@ -47,10 +47,10 @@ from embedlab.data.table_file import (
     TABLES,
     class_texts,
     full_rows,
-    no_column,
     no_rows,
     refuse_nested,
     refuse_rows,
+    require_columns,
     require_file,
     rows_with,
     with_numbers,
@@ -167,9 +167,7 @@ def scored_pairs(
     A score outside SCALE or another fault is an error with its place; a pair without a sentence or
     a score is skipped and counted.
     """
-    if absent := [name for name in _REQUIRED if name not in frame.columns]:
-        hint = f"name its columns {', '.join(_REQUIRED)}"
-        raise no_column(title, absent[0], frame.columns, hint=hint)
+    require_columns(title, frame, _REQUIRED, hint=f"name its columns {', '.join(_REQUIRED)}")
     if frame.is_empty():
         raise MissingError(f"{title} holds no pairs", hint="give one pair a row")
     frame, skipped = full_rows(title, frame, _PAIR)
@@ -353,9 +351,8 @@ def _table_rows(
         column_of[our_name] = columns.get(our_name, our_name)
         if our_name not in {*columns, *rows.columns} and _PUBLISHED.get(our_name) in rows.columns:
             column_of[our_name] = _PUBLISHED[our_name]
-        if column_of[our_name] not in rows.columns:
-            hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{our_name}", "NAME"))
-            raise no_column(path, column_of[our_name], rows.columns, hint=hint)
+        hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{our_name}", "NAME"))
+        require_columns(path, rows, [column_of[our_name]], hint=hint)
     if rows.is_empty():
         raise no_rows(path)
     settled_columns = [PLACE, *column_map.where, *column_map.drop, *column_of.values()]

@@ -120,22 +120,19 @@ def no_rows(path: Path) -> MissingError:
     return MissingError(f"{path} has no rows below its header", hint="give one example a row")
 
 
-def no_column(
+def require_columns(
     title: Path | str,
-    name: str,
-    columns: Iterable[str],
+    rows: pl.DataFrame,
+    names: Iterable[str],
     *,
-    hint: str | Hint = "",
+    hint: str | Hint = "name one of its columns",
     error: type[EmbedlabError] = MissingError,
-) -> EmbedlabError:
-    """Return the error for a column called NAME that is not among those of the file or dataset
-    TITLE.
-    """
-    found_columns = first_few(column for column in columns if column != PLACE)
-    return error(
-        f"{title} has no column {name!r}: found {found_columns}",
-        hint=hint or "name one of its columns",
-    )
+) -> None:
+    """Refuse ROWS of the file or dataset TITLE that lack a column called as one of NAMES."""
+    columns = [column for column in rows.columns if column != PLACE]
+    for name in names:
+        if name not in columns:
+            raise error(f"{title} has no column {name!r}: found {first_few(columns)}", hint=hint)
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
@@ -556,10 +553,9 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
 
 def _column(path: Path, name: str) -> list[str]:
     rows = read_rows(path, needed=[name])
-    if name not in rows.columns:
-        names = " | ".join(rows.drop(PLACE).columns)
-        hint = Hint("name one of its columns: ", NamedOption("--column", names))
-        raise no_column(path, name, rows.columns, hint=hint, error=UsageError)
+    columns = " | ".join(rows.drop(PLACE).columns)
+    hint = Hint("name one of its columns: ", NamedOption("--column", columns))
+    require_columns(path, rows, [name], hint=hint, error=UsageError)
     refuse_json_numbers(path, rows, [name])
     refuse_nested(path, rows, [name])
     if path.suffix.lower() == ".jsonl":

@@ -1,6 +1,7 @@
 """Read text files strictly, their lines, fields and JSON objects: errors name file and line."""
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -59,11 +60,14 @@ def empty_file(path: Path) -> MissingError:
 def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     """Return the text of a file in the ENCODING that its corpus documents, without a byte order
     mark; undecodable text is an error. One file never mixes two: it is Latin-1 where that is
-    documented and no line looks like UTF-8.
+    documented and no line looks like UTF-8. A file of the corpora that ends in .gz is unpacked.
     """
     refuse_foreign(path)
-    refuse_other_content(path)
-    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(path.read_bytes())
+    else:
+        refuse_other_content(path)
+        content = path.read_bytes()
     if b"\0" in content:
         fault = "a NUL byte: the file is damaged, or is UTF-16"
         raise bad_line(path, _line_of(content, content.index(0)), fault)

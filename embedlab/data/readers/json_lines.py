@@ -10,7 +10,7 @@ import polars as pl
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind, ParsedRows
-from embedlab.data.table_file import no_column, read_rows, refuse_json_numbers, refuse_rows
+from embedlab.data.table_file import read_rows, refuse_json_numbers, refuse_rows, require_columns
 from embedlab.data.text_file import read_text, refuse_json_values
 
 
@@ -45,8 +45,7 @@ class JsonLines(Reader):
             is_right = False
         if not is_right:  # polars names no line
             frame = read_rows(path, is_corpus=True)
-            if absent := [key for key in keys if key not in frame.columns]:
-                raise no_column(path, absent[0], frame.columns)
+            require_columns(path, frame, keys)
             refuse_json_numbers(path, frame, keys)
             for key in keys:
                 refuse_rows(path, frame, pl.col(key).is_null(), f"no text under {key!r}", key)

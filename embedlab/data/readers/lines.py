@@ -2,9 +2,7 @@
 n of several files together.
 """
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -90,26 +88,13 @@ def _parallel(paths: Sequence[Path]) -> ParsedRows:
     """Return the lines of several gzipped files, those with the same number together; files of
     different lengths are a MissingError.
     """
-    columns = [_gzipped(path) for path in paths]
+    columns = [[line.strip() for line in read_lines(path)] for path in paths]
     for path, column in zip(paths, columns, strict=True):
+        if "" in column:
+            raise bad_line(path, column.index("") + 1, "no caption")
         if len(column) != len(columns[0]):
             raise MissingError(
                 f"{path} and {paths[0]} have different numbers of lines", hint="get the files again"
             )
     captions = [text for row in zip(*columns, strict=True) for text in row]
     return ParsedRows(frame=pl.DataFrame({"sentence": captions}, schema=dict(COLUMNS["sentences"])))
-
-
-def _gzipped(path: Path) -> list[str]:
-    try:
-        lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise MissingError(
-            f"{path} is not a gzipped text: {error}", hint="get the file again"
-        ) from error
-    captions = [line.strip() for line in (lines[:-1] if lines[-1] == "" else lines)]
-    if "" in captions:
-        raise MissingError(
-            f"{path}, line {captions.index('') + 1}: no caption", hint="get the file again"
-        )
-    return captions

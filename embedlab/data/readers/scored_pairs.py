@@ -11,7 +11,7 @@ from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import ParsedRows
 from embedlab.data.own_files import scored_pairs
-from embedlab.data.table_file import full_rows, no_column, read_rows
+from embedlab.data.table_file import full_rows, read_rows, require_columns
 
 _SIDES = ("sentence1", "sentence2")
 
@@ -34,8 +34,7 @@ class ScoredPairs(Reader):
         texts = [*_SIDES, *([self.condition] if self.condition else [])]
         needed = [*texts, self.score]
         rows, skipped = read_rows(path, needed=needed, is_corpus=True), dict[str, int]()
-        if absent := [name for name in needed if name not in rows.columns]:
-            raise no_column(path, absent[0], rows.columns, hint="get the file again")
+        require_columns(path, rows, needed, hint="get the file again")
         if self.condition:
             rows, skipped = full_rows(path, rows, texts)
             condition = pl.col(self.condition).str.strip_chars()
