@@ -16,6 +16,7 @@ import polars as pl
 
 from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.printable import first_few
+from embedlab.core.recipe import DataSection
 from embedlab.data.corpus_file import WORD_SPLITS, shipped_corpus
 from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
 from embedlab.data.file_name import (
@@ -252,28 +253,15 @@ class RowShape:
         return (*self.texts, *self.labels, *self.numbers)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColumnMap:
-    """What a user says of the files of a training: the names of their columns, the meaning of their
-    labels, and which rows are read.
-    """
+def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
+    """Return the rows of the file at PATH with the columns of SHAPE, found where the SECTION of a
+    recipe says, or under their own or published names.
 
-    columns: Mapping[str, str] = field(default_factory=dict)  # ours → theirs
-    labels: Mapping[str, str] = field(default_factory=dict)  # theirs → ours
-    where: Mapping[str, str] = field(default_factory=dict)  # column → values of rows that are read
-    drop: Mapping[str, str] = field(default_factory=dict)  # column → values of rows that are not
-
-
-def open_own_rows(
-    path: Path, shape: RowShape, column_map: ColumnMap, held_out: float | None = None
-) -> Part:
-    """Return the rows of the file at PATH with the columns of SHAPE, found where COLUMN MAP says,
-    or under their own or published names.
-
-    The share of them that is HELD_OUT for evaluation, whole topics, is not among them; a share that
+    The share of them that is held out for evaluation, whole topics, is not among them; a share that
     gives no rows is refused.
     """
-    columns = _by_objective_names(column_map.columns, shape)
+    columns = _by_objective_names(section.columns or {}, shape)
+    meanings, held_out = section.labels or {}, section.held_out
     if path.suffix.lower() == TEXT_FILE:
         if len(shape.columns) != 1:
             raise MissingError(
@@ -282,7 +270,7 @@ def open_own_rows(
                 hint=f"give a file that ends in {', '.join(TABLES)}",
             )
         columns = {shape.texts[0]: "sentence"}
-    rows, skipped, column_of = _table_rows(path, shape, columns, column_map)
+    rows, skipped, column_of = _table_rows(path, shape, columns, section)
     if held_out is not None:
         is_left_out = is_held_out(rows, [column_of[name] for name in shape.texts], held_out)
         if not is_left_out.any():
@@ -297,10 +285,10 @@ def open_own_rows(
         rows = rows.filter(~is_left_out)
     for name, classes in shape.labels.items():
         column = column_of[name]
-        none = no_labels(column_map.labels) if classes and "-" not in classes else ()
+        none = no_labels(meanings) if classes and "-" not in classes else ()
         rows, blank = rows_with(path, rows, column, without=none)
         skipped |= blank
-        labels = class_texts(rows[column]).replace(dict(column_map.labels))
+        labels = class_texts(rows[column]).replace(meanings)
         rows = rows.with_columns(labels.alias(column))
         if classes:
             hint = Hint(
@@ -339,7 +327,7 @@ def _by_objective_names(columns: Mapping[str, str], shape: RowShape) -> dict[str
 
 
 def _table_rows(
-    path: Path, shape: RowShape, columns: Mapping[str, str], column_map: ColumnMap
+    path: Path, shape: RowShape, columns: Mapping[str, str], section: DataSection
 ) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
     """Return the selected rows of a file that have all texts of SHAPE, how many have not, and the
     column of the file by ours.
@@ -355,7 +343,8 @@ def _table_rows(
         require_columns(path, rows, [column_of[our_name]], hint=hint)
     if rows.is_empty():
         raise no_rows(path)
-    settled_columns = [PLACE, *column_map.where, *column_map.drop, *column_of.values()]
+    where, drop = section.where or {}, section.drop or {}
+    settled_columns = [PLACE, *where, *drop, *column_of.values()]
     if (splits := splits_in(rows, settled_columns)) is not None:
         column, counts = splits
         where_value = RecipeValue(f"data.where.{column}", next(iter(counts)))
@@ -371,7 +360,7 @@ def _table_rows(
                 "to train on them all the same: ", RecipeValue(f"data.where.{column}", value)
             ),
         )
-    rows = selected_rows(path, rows, column_map.where, column_map.drop)
+    rows = selected_rows(path, rows, where, drop)
     lists = [column_of[name] for name in LISTS if name in column_of]
     rows, skipped = full_rows(path, rows, [column_of[name] for name in shape.texts], lists=lists)
     refuse_nested(

@@ -17,7 +17,7 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.overlaps import KnownText
 from embedlab.data.own_columns import ScoreScale
-from embedlab.data.own_files import ColumnMap, open_evaluated_file, open_own_rows
+from embedlab.data.own_files import open_evaluated_file, open_own_rows
 from embedlab.data.published import canonical_name, datasets_of
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import (
@@ -413,16 +413,8 @@ def _open_parts(stage: Stage, source: Source, needs: Needs) -> list[Part]:
             f"data.held_out is of one file, and {_names(stage.data.names)} are several",
             hint="remove it, and name a dev file",
         )
-    column_map = ColumnMap(
-        columns=stage.data.columns or {},
-        labels=stage.data.labels or {},
-        where=stage.data.where or {},
-        drop=stage.data.drop or {},
-    )
-    return parts + [
-        open_own_rows(Path(file), needs.shape, column_map, stage.data.held_out)
-        for file in stage.data.files or ()
-    ]
+    files = map(Path, stage.data.files or ())
+    return parts + [open_own_rows(file, needs.shape, stage.data) for file in files]
 
 
 def _without_text_of(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.own_files import ColumnMap, RowShape, open_own_rows, open_pair_file
+from embedlab.core.recipe import DataSection
+from embedlab.data.own_files import RowShape, open_own_rows, open_pair_file
 from embedlab.data.table_file import sentences
 from embedlab.encoders.kinds.brought import open_scores, read_items
 from tests.data.conftest import read_as
@@ -35,7 +36,7 @@ READERS: dict[str, tuple[dict[str, Any], str, Callable[[Path], Any]]] = {
     "own rows": (
         NLI,
         "sentence2",
-        lambda path: open_own_rows(path, RowShape(texts=("premise", "hypothesis")), ColumnMap()),
+        lambda path: open_own_rows(path, RowShape(texts=("premise", "hypothesis")), DataSection()),
     ),
     "sentences": ({"sentence": "a man"}, "sentence", lambda path: list(sentences(path))),
 }

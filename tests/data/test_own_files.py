@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.recipe import DataSection
 from embedlab.data.dataset import DatasetKind
 from embedlab.data.own_columns import own_data
 from embedlab.data.own_files import (
-    ColumnMap,
     RowShape,
     open_own_file,
     open_own_rows,
@@ -33,17 +33,17 @@ SHAPES = {
     "triplets": RowShape(texts=("anchor", "positive", "negative")),
 }
 MAPS = {
-    "": ColumnMap(),
-    "named": ColumnMap(
+    "": DataSection(),
+    "named": DataSection(
         columns={"premise": "text", "hypothesis": "answer"}, labels={"0": CLASSES[0]}
     ),
-    "gold": ColumnMap(columns={"gold": "points"}),
-    "score": ColumnMap(columns={"score": "points"}),
-    "both": ColumnMap(columns={"gold": "points", "score": "marks"}),
-    "odd": ColumnMap(columns={"sentence": "text"}),
-    "gone": ColumnMap(columns={"premise": "text"}),
-    "train": ColumnMap(labels={"1": "neutral", "2": CLASSES[2]}, where={"split": "train"}),
-    "drop": ColumnMap(labels={"1": "neutral", "2": CLASSES[2]}, drop={"split": "dev"}),
+    "gold": DataSection(columns={"gold": "points"}),
+    "score": DataSection(columns={"score": "points"}),
+    "both": DataSection(columns={"gold": "points", "score": "marks"}),
+    "odd": DataSection(columns={"sentence": "text"}),
+    "gone": DataSection(columns={"premise": "text"}),
+    "train": DataSection(labels={"1": "neutral", "2": CLASSES[2]}, where={"split": "train"}),
+    "drop": DataSection(labels={"1": "neutral", "2": CLASSES[2]}, drop={"split": "dev"}),
 }
 
 
@@ -202,7 +202,7 @@ def test_a_file_gives_its_rows_or_its_fault_with_the_place(line: str) -> None:
 def test_lists_of_positives_and_negatives_train_and_evaluate_text_by_text() -> None:
     frame = pl.DataFrame({"query": ["q a", "q b"], "pos": [["a b", "c d"], ["e f"]], "neg": [["x y"], ["z", "c d"]]})  # fmt: skip
     frame.write_parquet("t.parquet")
-    columns = ColumnMap(columns=own_data("t.parquet").renamed_columns)
+    columns = DataSection(columns=own_data("t.parquet").renamed_columns)
     trained = open_own_rows(Path("t.parquet"), SHAPES["triplets"], columns)
     assert trained.frame.rows() == [
         ("q a", "a b", "x y"), ("q a", "c d", "x y"), ("q b", "e f", "z"), ("q b", "e f", "c d")
@@ -218,7 +218,7 @@ def test_what_is_held_out_is_what_a_training_leaves_although_rows_lack_a_text_or
         first = f"a sentence of number {row}" if row % 7 else ""
         lines.append(f"{first},another of {row},{'-' if row % 5 else 'neutral'}")
     Path("p.csv").write_text("\n".join(lines))
-    trained = open_own_rows(Path("p.csv"), SHAPES["nli"], MAPS[""], held_out=0.3)
+    trained = open_own_rows(Path("p.csv"), SHAPES["nli"], DataSection(held_out=0.3))
     evaluated = open_pair_file("p.csv?held-out=0.3").frame["sentence1"].to_list()
     every = open_pair_file("p.csv").frame["sentence1"]
     assert evaluated
@@ -321,10 +321,10 @@ def test_a_file_of_test_rows_alone_is_not_trained_on_unless_that_is_said(
     rows = [f"where is town {n},town {n} is in the north,{value}\n" for n in range(12)]
     Path("own.csv").write_text("anchor,positive,split\n" + "".join(rows))
     shape = RowShape(texts=("anchor", "positive"))
-    said = ColumnMap(where={"split": value})
+    said = DataSection(where={"split": value})
     assert open_own_rows(Path("own.csv"), shape, said).frame.height == 12
     if is_refused:
         with pytest.raises(UsageError, match=f"every row says '{value}' in 'split'"):
-            open_own_rows(Path("own.csv"), shape, ColumnMap())
+            open_own_rows(Path("own.csv"), shape, DataSection())
     else:
-        assert open_own_rows(Path("own.csv"), shape, ColumnMap()).frame.height == 12
+        assert open_own_rows(Path("own.csv"), shape, DataSection()).frame.height == 12
