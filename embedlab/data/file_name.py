@@ -35,12 +35,12 @@ _OBJECTIVES = {
     "gold": "score",
 }
 _SCALE = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)-(-?[\d.]+(?:e[+-]?\d+)?)")
-_MOST_HELD_OUT = 0.5
-_EXAMPLES = {
-    "labels": "for example ?labels=0:entailment,1:neutral,2:contradiction",
-    "where": "for example ?where=split:train",
-    "drop": "for example ?drop=label:-1",
-    "held-out": f"give a share of the rows, up to {_MOST_HELD_OUT}: ?held-out=0.1",
+# option → its form, and an example
+_FORMS = {
+    "labels": ("[^,]+:[^,:]+(,[^,]+:[^,:]+)*", "0:entailment,1:neutral,2:contradiction"),
+    "where": ("[^:]+:.*", "split:train"),
+    "drop": ("[^:]+:.*", "label:-1"),
+    "held-out": (r"0?\.(?=0*[1-9])([0-4]\d*|50*)", "0.1, a share of the rows up to 0.5"),
 }
 
 # files of rows that a call from Python gave: they are called by their stem, where they lie says
@@ -111,21 +111,14 @@ def parse_file_name(text: str) -> FileName:
     if not parts or os.path.isfile(text):  # noqa: PTH113
         return FileName(text=text, path=Path(text))
     values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,))
+    for key, (form, example) in _FORMS.items():
+        if key in values and not re.fullmatch(form, values[key]):
+            hint = f"for example ?{key}={example}"
+            raise UsageError(f"{text!r}: {key} is {values[key]!r}", hint=hint)
     labels = [pair.rpartition(":") for pair in values.get("labels", "").split(",") if pair]
-    rows = {key: values.get(key, "").partition(":") for key in ("where", "drop")}
-    held_out = 0.0
-    with suppress(ValueError):
-        held_out = float(values.get("held-out", _MOST_HELD_OUT))
-    faults = {
-        "labels": any(not (label and meaning) for label, _, meaning in labels),
-        "held-out": not 0 < held_out <= _MOST_HELD_OUT,
-        **{key: not (column and colon) for key, (column, colon, _) in rows.items()},
-    }
-    if faulty := next(
-        (key for key, is_wrong in faults.items() if is_wrong and key in values), None
-    ):
-        raise UsageError(f"{text!r}: {faulty} is {values[faulty]!r}", hint=_EXAMPLES[faulty])
-    where, drop = ({column: value} if column else {} for column, _, value in rows.values())
+    where, drop = (
+        dict([values[key].split(":", 1)]) if key in values else {} for key in ("where", "drop")
+    )
     return FileName(
         text=text,
         path=Path(name),
@@ -134,7 +127,7 @@ def parse_file_name(text: str) -> FileName:
         labels={label.strip(): meaning.strip() for label, _, meaning in labels},
         scale=stated_scale(text, values.get("scale")),
         low_scores=LOW_SCORES in values,
-        held_out=held_out if "held-out" in values else None,
+        held_out=float(values["held-out"]) if "held-out" in values else None,
         where=where,
         drop=drop,
     )

@@ -12,7 +12,7 @@ from embedlab.core.errors import Hint, MissingError, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
 from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
-from embedlab.data.table_file import require_columns
+from embedlab.data.table_file import require_columns, selected_rows
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
 _DATA_FOLDER = (
@@ -58,17 +58,7 @@ def load_split(hub: HubSource, *, otherwise: str) -> pl.DataFrame:
             hint=otherwise,
         )
     table = load(hub.repository, hub.config, hub.split, hub.revision, otherwise)
-    for column, value in hub.where.items():
-        require_columns(_title(hub), table, [column])
-        frame = table.filter(pl.col(column).cast(pl.String) == value)
-        if frame.is_empty():
-            value_list = ", ".join(map(str, table[column].unique().sort().head(40)))
-            raise MissingError(
-                f"{hub.repository} ({hub.split}) has no row with {column} {value!r}",
-                hint=f"it has {value_list}",
-            )
-        table = frame
-    return table
+    return selected_rows(f"{_title(hub)} ({hub.split})", table, hub.where, {})
 
 
 def _load(

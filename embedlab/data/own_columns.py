@@ -35,11 +35,11 @@ from embedlab.data.table_file import (
     number_of,
     read_rows,
     refuse_json_numbers,
-    refuse_nested,
     require_columns,
     require_file,
     row_places,
     rows_with,
+    selected_rows,
     unsupported_type,
 )
 from embedlab.data.text_file import is_seen, read_lines
@@ -914,32 +914,6 @@ class _Columns:
             if role not in roles and column not in roles.values()
         }
         return f"'{self.file.with_options(roles=kept_roles | roles, **other_options).text}'"
-
-
-def selected_rows(
-    path: Path, rows: pl.DataFrame, where: Mapping[str, str], drop: Mapping[str, str]
-) -> pl.DataFrame:
-    """Return the ROWS of a file with one of the values, with commas between them, that WHERE says
-    of a column, without those that DROP says.
-    """
-    is_selected = pl.repeat(value=True, n=rows.height, eager=True)
-    conditions = [(*pair, True) for pair in where.items()] + [
-        (*pair, False) for pair in drop.items()
-    ]
-    for column, values, is_kept in conditions:
-        require_columns(path, rows, [column], error=UsageError)
-        refuse_nested(path, rows, [column])
-        texts = class_texts(rows[column]).fill_null("")
-        chosen_values, present = [value.strip() for value in values.split(",")], {*texts}
-        if absent := next((value for value in chosen_values if value not in present), None):
-            raise UsageError(
-                f"{path}: no row has {absent!r} in {column}",
-                hint=f"it has {first_few(sorted(present))}",
-            )
-        is_selected &= texts.is_in(chosen_values) == is_kept
-    if not is_selected.any():
-        raise MissingError(f"{path}: all rows are left out", hint="leave out fewer values")
-    return rows.filter(is_selected)
 
 
 def splits_in(

@@ -39,7 +39,6 @@ from embedlab.data.own_columns import (
     no_labels,
     own_data,
     read_own_rows,
-    selected_rows,
     splits_in,
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
@@ -54,6 +53,7 @@ from embedlab.data.table_file import (
     require_columns,
     require_file,
     rows_with,
+    selected_rows,
     with_numbers,
 )
 

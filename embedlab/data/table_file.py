@@ -5,7 +5,7 @@ errors, or the sentences of one column as a stream.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -510,6 +510,32 @@ def _without(
         reason_and_places = f"{reason} at {row_places(title, blank)}"
         skipped[reason_and_places] = skipped.get(reason_and_places, 0) + blank.height
     return rows.filter(is_full)
+
+
+def selected_rows(
+    title: Path | str, rows: pl.DataFrame, where: Mapping[str, str], drop: Mapping[str, str]
+) -> pl.DataFrame:
+    """Return the ROWS of a file with one of the values, with commas between them, that WHERE says
+    of a column, without those that DROP says.
+    """
+    is_selected = pl.repeat(value=True, n=rows.height, eager=True)
+    conditions = [(*pair, True) for pair in where.items()] + [
+        (*pair, False) for pair in drop.items()
+    ]
+    for column, values, is_kept in conditions:
+        require_columns(title, rows, [column], error=UsageError)
+        refuse_nested(title, rows, [column])
+        texts = class_texts(rows[column]).fill_null("")
+        chosen_values, present = [value.strip() for value in values.split(",")], {*texts}
+        if absent := next((value for value in chosen_values if value not in present), None):
+            raise UsageError(
+                f"{title}: no row has {absent!r} in {column}",
+                hint=f"it has {first_few(sorted(present))}",
+            )
+        is_selected &= texts.is_in(chosen_values) == is_kept
+    if not is_selected.any():
+        raise MissingError(f"{title}: all rows are left out", hint="leave out fewer values")
+    return rows.filter(is_selected)
 
 
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:

@@ -141,7 +141,7 @@ def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPat
         (ROWS, f"{NAMED}&scale=0-10", "the scores are from 1.5 to 4, but scale is 0-10"),
         (ROWS, f"{NAMED}&split=dev", 'Unknown split "dev"'),
         (ROWS, f"{NAMED}&config=new", "BuilderConfig 'new' not found"),
-        (ROWS, f"{NAMED}&where=lang:fr", "has no row with lang 'fr'"),
+        (ROWS, f"{NAMED}&where=lang:fr", "no row has 'fr' in lang"),
         ({**ROWS, "rating": ["1", "high"]}, NAMED, "row 2: score is not a number: 'high'"),
         ({**ROWS, "rating": [None, None]}, NAMED, "score is empty in every row"),
         ({key: [] for key in ROWS}, NAMED, "corresponds to no data"),
