@@ -9,7 +9,7 @@ itself; `?split=NAME` selects qrels.
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -17,7 +17,6 @@ from hashlib import blake2b
 from itertools import compress
 from math import isfinite, lcm
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,7 +30,14 @@ from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
 from embedlab.data.table_file import PLACE, refuse_rows, row_places, with_numbers
-from embedlab.data.text_file import bad_line, is_seen, json_object, read_lines, wrong_field_count
+from embedlab.data.text_file import (
+    bad_line,
+    is_seen,
+    read_json_columns,
+    read_lines,
+    refuse_json_values,
+    wrong_field_count,
+)
 
 QRELS = "qrels"
 NONE_RELEVANT = "query without a relevant document"
@@ -221,10 +227,13 @@ def open_query_folder(name: str) -> Queries:
     files = [graded]
     if has_texts:
         files += [path / QUERIES, path / CORPUS]
-        texts, lines, query_notes = _read_texts(files[1], lambda row: row.get("text"))
-        corpus, _, copy_notes = _read_texts(files[2], _document_text)
+        queries, query_notes = _read_texts(files[1], "text")
+        documents, copy_notes = _read_texts(files[2], "title", "text")
+        texts, corpus = (
+            dict(rows.select("id", "text").iter_rows()) for rows in (queries, documents)
+        )
         notes = [*notes, *query_notes, *copy_notes]
-        qrels, lost_queries = _of_known_queries(files, qrels, texts, lines)
+        qrels, lost_queries = _of_known_queries(files, qrels, queries)
         skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)
     if relevant.is_empty():
@@ -232,7 +241,7 @@ def open_query_folder(name: str) -> Queries:
             f"{graded} names no relevant document",
             hint="a grade above 0 says that a document is relevant",
         )
-    absent = _unknown(graded, relevant, "document", corpus, CORPUS, "relevant documents")
+    absent = _unknown(graded, relevant, "document", [*corpus], CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
         lost_text = count_text(lost_documents, f"relevant documents are not in {CORPUS}")
         notes.insert(0, f"{lost_text} and never found ({row_places(graded, absent)})")
@@ -277,40 +286,35 @@ def open_query_folder(name: str) -> Queries:
 
 
 def _of_known_queries(
-    files: Sequence[Path],
-    qrels: pl.DataFrame,
-    texts: Mapping[str, str],
-    lines: Mapping[str, int],
+    files: Sequence[Path], qrels: pl.DataFrame, queries: pl.DataFrame
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the grades of queries that have a text, and how many queries have none."""
+    """Return the grades of QUERIES that have a text, and how many queries have none."""
     skipped = dict[str, int]()
-    unknown = _unknown(files[0], qrels, "query", texts, QUERIES, "queries")
+    unknown = _unknown(files[0], qrels, "query", queries["id"].to_list(), QUERIES, "queries")
     if unknown.height:
         reason = f"query that is not in {QUERIES} ({row_places(files[0], unknown)})"
         skipped[reason] = unknown["query"].n_unique()
-    known_grades = qrels.filter(pl.col("query").is_in([*texts]))
-    relevant_queries = known_grades.filter(pl.col("grade") > 0)["query"].unique(maintain_order=True)
-    empty = relevant_queries.filter(
-        ~is_seen(relevant_queries.replace_strict(texts, return_dtype=pl.String))
-    )
-    if len(empty):
-        places = pl.DataFrame({PLACE: [lines[query] for query in empty]})
-        skipped[f"empty query ({row_places(files[1], places)})"] = len(empty)
-    return known_grades.filter(~pl.col("query").is_in(empty.to_list())), skipped
+    known_grades = qrels.join(unknown, on="query", how="anti", maintain_order="left")
+    relevant = known_grades.filter(pl.col("grade") > 0)["query"]
+    empty = queries.filter(~is_seen(queries["text"]) & queries["id"].is_in(relevant.to_list()))
+    if empty.height:
+        skipped[f"empty query ({row_places(files[1], empty)})"] = empty.height
+    is_empty = pl.col("query").is_in(empty["id"].to_list())
+    return known_grades.filter(~is_empty), skipped
 
 
 def _unknown(
-    path: Path, qrels: pl.DataFrame, column: str, texts: Mapping[str, str], file: str, things: str
+    path: Path, qrels: pl.DataFrame, column: str, ids: Sequence[str], file: str, things: str
 ) -> pl.DataFrame:
-    """Return the grades whose query or document, in a COLUMN, is not among the TEXTS of a FILE;
+    """Return the grades whose query or document, in a COLUMN, is not among the IDS of a FILE;
     if there are no others, it is of another collection; THINGS is what the
     error calls them.
     """
-    unknown = qrels.filter(~pl.col(column).is_in([*texts]))
+    unknown = qrels.filter(~pl.col(column).is_in(ids))
     if unknown.height and unknown.height == qrels.height:
         raise MissingError(
             f"{path}: {file} has none of its {things}: line {unknown[PLACE][0]} names "
-            f"{unknown[column][0]!r}, {file} has {next(iter(texts), '')!r}",
+            f"{unknown[column][0]!r}, {file} has {next(iter(ids), '')!r}",
             hint="give queries, documents and qrels of the same collection",
         )
     return unknown
@@ -334,40 +338,24 @@ def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
     return files[chosen_split]
 
 
-def _read_texts(
-    path: Path, text_of: Callable[[Mapping[str, Any]], Any]
-) -> tuple[dict[str, str], dict[str, int], list[str]]:
-    """Return the texts of a file of JSON lines by id, the line of each, and a note where the same
-    id and text come again.
+def _read_texts(path: Path, *columns: str) -> tuple[pl.DataFrame, list[str]]:
+    """Return the line, id and text of each row of a file of JSON lines, and a note where the same
+    id and text come again. A text is that of the COLUMNS, with a blank between a title and a text,
+    as BEIR and mteb encode them.
     """
     if not path.is_file():
         raise MissingError(
             f"no file {str(path)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}"
         )
-    texts, lines, repeats = dict[str, str](), dict[str, int](), 0
-    for number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        row = json_object(path, number, line)
-        key, text = row.get("_id"), text_of(row)
-        if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
-            raise bad_line(path, number, "no id under '_id'")
-        if text is not None and not isinstance(text, str):
-            raise bad_line(path, number, "no text under 'text'")
-        key, text = str(key), text or ""
-        if texts.get(key, text) != text:
-            raise bad_line(path, number, f"repeats the id {key!r} of line {lines[key]}")
-        repeats += key in texts
-        texts[key] = text
-        lines.setdefault(key, number)
-    return texts, lines, _repeat_notes(path, repeats)
-
-
-def _document_text(row: Mapping[str, Any]) -> Any:
-    """Return the title and the text with a blank between them, as BEIR and mteb encode them."""
-    title, text = row.get("title") or "", row.get("text") or ""
-    is_text = isinstance(title, str) and isinstance(text, str)
-    return f"{title} {text}".strip() if is_text else False
+    rows = read_json_columns(path, ["_id", *columns])
+    refuse_rows(path, rows, pl.col("_id").fill_null("") == "", "no id under '_id'", "_id")
+    refuse_json_values(path, rows, columns, rows[PLACE])
+    text = pl.concat_str(pl.col(columns).fill_null(""), separator=" ")
+    rows = rows.select(PLACE, id="_id", text=text.str.strip_chars() if columns[1:] else text)
+    is_other = pl.col("text") != pl.col("text").first().over("id")
+    refuse_rows(path, rows, is_other, "another text than in an earlier line, of the id", "id")
+    distinct = rows.unique("id", keep="first", maintain_order=True)
+    return distinct, _repeat_notes(path, rows.height - distinct.height)
 
 
 def _repeat_notes(path: Path, count: int) -> list[str]:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -234,6 +235,22 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
             hint = HALF_HINT if "half" in fault else ""
             raise bad_line(path, number, f"{fault} under {key!a}", hint)
     return row
+
+
+def read_json_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the values of COLUMNS in the objects of a file, one a line, as texts, null where there
+    is none, with the number of each line in PLACE; what is no object is an error at its line.
+    """
+    text = read_text(path)
+    lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
+    with suppress(pl.exceptions.PolarsError):
+        frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(columns, pl.String))
+        has_nul = pl.any_horizontal(pl.col(columns).str.contains("\0", literal=True).any())
+        if not frame.select(has_nul).item():
+            return frame.with_columns(pl.Series(PLACE, [*lines], pl.UInt32))
+    for number, line in lines.items():  # polars names no line
+        json_object(path, number, line)
+    raise MissingError(f"{path} is not readable as lines of JSON", hint="get the file again")
 
 
 def refuse_json_values(

@@ -57,7 +57,7 @@ snli :: \xef\xbb\xbf{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"
 snli :: {"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"} :: ('a', 'b', 'neutral') {"label '-'": 1}
 snli :: {"gold_label": "neu :: line 1: broken JSON at character 16: Unterminated string
 snli :: [1, 2]\n :: line 1: a JSON array, not a JSON object
-snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: has no column 'sentence2'
+snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: line 1: no text under 'sentence2'
 snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label is not one of entailment
 snli :: {"gold_label": null, "sentence1": "a", "sentence2": "b"}\n :: line 1: no text under 'gold_label'
 snli :: {"gold_label": "neutral", "sentence1": "\xff"}\n :: line 1: byte 0xff is not UTF-8

@@ -44,14 +44,14 @@ qrels :: =q1\t0\td1\t1\nq1\td2\t1 :: test.tsv, line 2: 3 fields: not 4
 qrels :: =query-id\tcorpus-id\tscore\nq2\td1\t0 :: names no relevant document
 qrels :: =01\td1\t1 :: queries.jsonl has none of its queries: line 1 names '01'
 qrels :: =q1\td01\t1 :: corpus.jsonl has none of its relevant documents: line 1 names 'd01'
-corpus :: {"_id": "d1", "text": "again"} :: corpus.jsonl, line 7: repeats the id 'd1' of line 1
+corpus :: {"_id": "d1", "text": "again"} :: corpus.jsonl, line 7: another text than in an earlier line, of the id: 'd1'
 corpus :: {"_id": "d3", "text": "A bird sings in the morning."} :: 0-0-2 0-1-1 1-2-1 :: 1 repeated line, read once (corpus.jsonl)
 corpus :: {"_id": "d9", "text": "The fox barks too."} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"_id": "d8", "text": null}\n{"_id": "d9", "title": "Alone"} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"id": "d7", "text": "again"} :: corpus.jsonl, line 7: no id under '_id'
-corpus :: {"_id": "d7", "text": 3} :: corpus.jsonl, line 7: no text under 'text'
+corpus :: {"_id": "d7", "text": 3} :: corpus.jsonl, line 7: 'text' is 3, not a text
 corpus :: {"_id": "d7", "text":  :: corpus.jsonl, line 7: broken JSON at character
-queries :: {"_id": "q1", "text": "another"} :: queries.jsonl, line 4: repeats the id 'q1'
+queries :: {"_id": "q1", "text": "another"} :: queries.jsonl, line 4: another text than in an earlier line, of the id: 'q1'
 queries :: ={"_id": "q1", "text": " "}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
 """
 

@@ -10,8 +10,8 @@ import polars as pl
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
 from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind, ParsedRows
-from embedlab.data.table_file import read_rows, refuse_json_numbers, refuse_rows, require_columns
-from embedlab.data.text_file import read_text, refuse_json_values
+from embedlab.data.table_file import refuse_rows
+from embedlab.data.text_file import PLACE, read_json_columns, refuse_json_values
 
 
 @table
@@ -33,25 +33,12 @@ class JsonLines(Reader):
         """Return the labelled pairs of one file."""
         (path,) = paths
         keys, label = tuple(self.columns.values()), self.columns["label"]
-        is_label = pl.col(label).is_in(self.labels)
-        is_damaged = pl.any_horizontal(
-            pl.col(keys).is_null() | pl.col(keys).str.contains("\0", literal=True)
-        )
-        try:
-            schema = dict.fromkeys(keys, pl.String)
-            frame = pl.read_ndjson(read_text(path).encode(), schema=schema)
-            is_right = frame.select(is_label & ~is_damaged).to_series().all()
-        except pl.exceptions.PolarsError:
-            is_right = False
-        if not is_right:  # polars names no line
-            frame = read_rows(path, is_corpus=True)
-            require_columns(path, frame, keys)
-            refuse_json_numbers(path, frame, keys)
-            for key in keys:
-                refuse_rows(path, frame, pl.col(key).is_null(), f"no text under {key!r}", key)
-            fault = f"label is not one of {', '.join(self.labels)}"
-            refuse_rows(path, frame, ~is_label, fault, label)
-        refuse_json_values(path, frame, keys)
+        frame = read_json_columns(path, keys)
+        refuse_json_values(path, frame, keys, frame[PLACE])
+        for key in keys:
+            refuse_rows(path, frame, pl.col(key).is_null(), f"no text under {key!r}", key)
+        is_other = ~pl.col(label).is_in(self.labels)
+        refuse_rows(path, frame, is_other, f"label is not one of {', '.join(self.labels)}", label)
         labelled = frame.filter(pl.col(label) != self.unlabelled)
         skipped = len(frame) - len(labelled)
         return ParsedRows(
