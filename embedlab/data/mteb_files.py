@@ -5,16 +5,15 @@ A prediction file names neither rows nor revision of its dataset. A result file,
 into its result cache, states the revision, so that both belong into one folder.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
-from embedlab.core.schema import quote
+from embedlab.core.schema import quote, read_json
 
 PREDICTIONS = "_predictions.json"
 _LARGEST = 3.4e38  # in float32
@@ -25,6 +24,17 @@ _SPLITS: Mapping[str, tuple[str, ...]] = {
     "train": ("train",),
 }  # ours → mteb's
 _SUBSETS = ("default", "en", "en-en")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """What a result file holds."""
+
+    task_name: str
+    dataset_revision: str
+    scores: dict[str, tuple[dict[str, Any], ...]]  # split → the figures of each subset
+    mteb_version: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +118,7 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
 
     A file of another layout is a MissingError, one of another kind of task a UsageError.
     """
-    content = _object(path)
+    content = _read(dict[str, Any], path)
     if _META not in content:
         raise MissingError(f"{path}: no key {_META!r}", hint=_WRITTEN)
     subsets = {key: value for key, value in content.items() if key != _META}
@@ -147,16 +157,11 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
 
     A file that mteb would not write is a MissingError.
     """
-    content = _object(path)
-    if absent := [key for key in ("task_name", "dataset_revision", "scores") if key not in content]:
-        raise MissingError(f"{path}: no key {absent[0]!r}", hint=_WRITTEN)
-    try:
-        by_split = {
-            name: {subset_entry["hf_subset"]: subset_entry for subset_entry in subsets}
-            for name, subsets in content["scores"].items()
-        }
-    except (AttributeError, KeyError, TypeError) as error:
-        raise MissingError(f"{path}: 'scores' is not what mteb writes", hint=_WRITTEN) from error
+    result = _read(_Result, path)
+    by_split = {
+        name: {str(entry.get("hf_subset")): entry for entry in entries}
+        for name, entries in result.scores.items()
+    }
     split_subsets = _chosen_split(by_split, split)
     if not split_subsets:
         return None
@@ -172,11 +177,11 @@ def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
         )
     return StatedFigures(
         path=path,
-        task=str(content["task_name"]),
-        revision=str(content["dataset_revision"]),
-        version=content.get("mteb_version"),
+        task=result.task_name,
+        revision=result.dataset_revision,
+        version=result.mteb_version,
         split=next(name for name, subsets in by_split.items() if subsets is split_subsets),
-        subset=str(figures_entry["hf_subset"]),
+        subset=str(figures_entry.get("hf_subset")),
         figures=figures,
     )
 
@@ -199,14 +204,6 @@ def _chosen_split(splits: Any, split: str) -> Any:
     return next((splits[name] for name in names if name in splits), None)
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _read(kind: type[T], path: Path) -> T:
     refuse_foreign(path)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise MissingError(
-            f"{path}: not readable as JSON: {' '.join(str(error).split())[:150]}", hint=_WRITTEN
-        ) from error
-    if not isinstance(content, dict):
-        raise MissingError(f"{path}: not a JSON object", hint=_WRITTEN)
-    return content
+    return read_json(kind, path.read_bytes(), where=path, schema=0, hint=_WRITTEN)

@@ -113,12 +113,13 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("[]", "not a JSON object"),
-        ("{", "not readable as JSON"),
-        ('{"task_name": "a", "scores": {}}', "no key 'dataset_revision'"),
+        ("[]", "not a table"),
+        ("{", "not valid JSON"),
+        ('{"task_name": "a", "scores": {}}', "'dataset_revision' is missing"),
+        ('{"task_name": "a", "dataset_revision": "b", "scores": [1]}', "'scores' is"),
         (
             '{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"x": 1}]}}',
-            "'scores' is not what mteb writes",
+            "'main_score' is '', not a number from -1 to 1",
         ),
         (
             '{"task_name": "a", "dataset_revision": "b", "scores": {"test": [{"hf_subset": '
@@ -127,7 +128,7 @@ def test_the_english_subset_is_read_and_of_several_others_none(write: Write) -> 
         ),
         (figures(("test", 55.3)), "'main_score' is 55.3, not a number from -1 to 1"),
         (figures(("test", 1e308)), "'main_score' is 1e.308"),
-        (figures(("test", 10**400)), "'main_score' is"),
+        (figures(("test", 10**400)), "main_score' is an integer of 1329 bits"),
     ],
 )
 def test_a_result_file_that_mteb_did_not_write_is_refused(
@@ -140,8 +141,8 @@ def test_a_result_file_that_mteb_did_not_write_is_refused(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("[1]", "not a JSON object"),
-        ("{", "not readable as JSON"),
+        ("[1]", "not a table"),
+        ("{", "not valid JSON"),
         ("{}", "no key 'mteb_model_meta'"),
         ('{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}', "another kind of task"),
         ('{"mteb_model_meta": {}, "de": {}, "fr": {}}', "several subsets, de, fr"),
@@ -178,5 +179,7 @@ def test_what_is_not_a_similarity_is_refused_with_its_row(value: object, write: 
     content = json.dumps(
         {"mteb_model_meta": META, "default": {"test": {"cosine_scores": [0.5, value]}}}
     )
-    with pytest.raises(MissingError, match=r"row 1 of 'cosine_scores' is .* not a number"):
+    with pytest.raises(
+        MissingError, match=r"row 1 of 'cosine_scores' is .* not a number|scores\.1' is an int"
+    ):
         read_predictions(write("STS16_predictions.json", content), "test")
