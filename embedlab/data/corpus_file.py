@@ -82,16 +82,12 @@ def find_reader(name: str, kind: DatasetKind, *, where: str) -> Any:
     """Return the class of the reader called NAME, of rows of a KIND; what does not exist is a
     UsageError that says WHERE the name is written.
     """
-    names = reader_names()
-    readers = f"readers: {', '.join(names)}"
-    if name not in names:
-        hint = nearest_hint(name, names, readers)
-        raise UsageError(f"{where}: no reader named {name!r}", hint=hint)
+    _refuse_unknown([name], reader_names(), where)
     module = import_module(f"embedlab.data.readers.{name.replace('-', '_')}")
     reader = getattr(module, name.title().replace("-", ""))
     if reader.kinds and kind not in reader.kinds:
         reads = f"{name!r} reads {', '.join(reader.kinds)}, not {kind}"
-        raise UsageError(f"{where}: {reads}", hint=readers)
+        raise UsageError(f"{where}: {reads}", hint=f"readers: {', '.join(reader_names())}")
     return reader
 
 

@@ -151,18 +151,8 @@ def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.D
 
 def sentence_columns(frame: pl.DataFrame) -> list[str]:
     """Return the columns of sentences, in order."""
-    names = (
-        "premise",
-        "hypothesis",
-        "sentence1",
-        "sentence2",
-        "sentence",
-        "definition",
-        "anchor",
-        "positive",
-        "negative",
-    )
-    return [name for name in names if name in frame.columns]
+    names = "premise hypothesis sentence1 sentence2 sentence definition anchor positive negative"
+    return [name for name in names.split() if name in frame.columns]
 
 
 def text_keys(frame: pl.DataFrame) -> SortedKeys:

@@ -226,54 +226,12 @@ _MORE = re.compile(
 _TEXT_ROLES = frozenset(_NAMES) - {"score", "label"}
 LISTS = ("positive", "negative")  # parts of which a row may have several
 # names of columns that say something about a row alone
-_FACTS = {
-    "",
-    *[
-        "#",
-        "id",
-        "ids",
-        "idx",
-        "index",
-        "rowid",
-        "pairid",
-        "qid",
-        "pid",
-        "docid",
-        "guid",
-        "uid",
-        "uuid",
-        "unnamed0",
-        "indexlevel0",
-        "number",
-        "no",
-        "source",
-        "split",
-        "genre",
-        "topic",
-        "category",
-        "domain",
-        "dataset",
-        "lang",
-        "language",
-        "author",
-        "user",
-        "annotator",
-        "tags",
-        "keywords",
-        "metadata",
-        "date",
-        "time",
-        "timestamp",
-        "year",
-        "created",
-        "updated",
-        "url",
-        "link",
-        "file",
-        "filename",
-        "page",
-    ],
-}
+_FACT_NAMES = (
+    "# id ids idx index rowid pairid qid pid docid guid uid uuid unnamed0 indexlevel0 number no "
+    "source split genre topic category domain dataset lang language author user annotator tags "
+    "keywords metadata date time timestamp year created updated url link file filename page"
+)
+_FACTS = {"", *_FACT_NAMES.split()}
 _SPLIT_COLUMNS = re.compile(
     r"splits?|partition|datasplit|subset|cv|(cv|k)?folds?(id|no|number)?|.*train.*test.*"
     r"|(is|in|for)?(train|training|test|testing|dev|development|val|valid|validation|eval"

@@ -104,7 +104,7 @@ def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(
         (
             '"delimited"',
             '"delimitted"',
-            "'layout.0.reader.name': no reader named 'delimitted'",
+            "'layout.0.reader.name': unknown name 'delimitted'",
             "did you mean 'delimited'?",
         ),
         (
