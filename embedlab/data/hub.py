@@ -154,15 +154,13 @@ def commit(repository: str, revision: str) -> str:
         raise MissingError(f"{repository!r} is on the hub, which cannot be reached", hint=NO_HUB)
     try:
         return str(HfApi().dataset_info(repository, revision=revision).sha)
-    except (RepositoryNotFoundError, HFValidationError) as error:
+    except Exception as error:  # the client's types for a dropped connection are unrelated
+        is_unknown = isinstance(error, RepositoryNotFoundError | HFValidationError)
+        reason = "no such dataset" if is_unknown else str(error).strip().split("\n")[0]
+        hint = "check the name; private ones need `hf auth login`"
         raise MissingError(
-            f"no dataset {repository!r} on the hub",
-            hint="check the name; private ones need `hf auth login`",
-        ) from error
-    except Exception as error:  # the client's types for a dropped connection are unrelated too
-        reason = str(error).strip().split("\n")[0]
-        raise MissingError(
-            f"cannot get {repository!r} from the hub: {reason}", hint=f"try again, or {NO_HUB}"
+            f"cannot get {repository!r} from the hub: {reason}",
+            hint=hint if is_unknown else f"try again, or {NO_HUB}",
         ) from error
 
 

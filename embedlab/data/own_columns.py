@@ -793,11 +793,7 @@ class _Columns:
                 f"{self.file.path}: {name} holds {', '.join(map(repr, unknown[:6]))}, not one of {valid}",
                 hint=f"{hint}: {self._file_name_with(options)}",
             )
-        return {
-            text: meaning_of[text]
-            for text in meaning_of
-            if meaning_of[text] != text and text in labels
-        }
+        return {text: meaning_of[text] for text in labels if meaning_of[text] != text}
 
     def values(self, name: str) -> pl.Series:
         """Return the numbers in a column."""

@@ -124,7 +124,9 @@ def test_an_unknown_repository_is_said_by_its_name(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(hub, "is_reachable", lambda: True)
     monkeypatch.setattr(HfApi, "dataset_info", refuse)
     hub.commit.cache_clear()
-    with pytest.raises(MissingError, match="no dataset 'owner/nothing' on the hub") as caught:
+    with pytest.raises(
+        MissingError, match="'owner/nothing' from the hub: no such dataset"
+    ) as caught:
         Source().open("hub:owner/nothing")
     assert "check the name" in caught.value.hint
 
