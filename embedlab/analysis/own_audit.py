@@ -18,7 +18,6 @@ from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
 from embedlab.data.own_columns import SCORED, ScoreScale, own_data, splits_in, unusual_scores
-from embedlab.data.own_files import read_texts
 from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, read_rows, row_places
 from embedlab.data.words import normalise
 
@@ -79,7 +78,7 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
 
 def _read_split(name: str, split: str) -> OwnSplit:
     data = own_data(name)
-    rows = read_texts(data).frame
+    rows = data.frame
     texts = [rows[column].cast(pl.String).to_list() for column in data.texts]
     words = [[normalise(text) or text for text in row] for row in zip(*texts, strict=True)]
     gold = data.columns.get("score") or data.columns.get("label")

@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -525,12 +524,12 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
 def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
     from embedlab.data.overlaps import LEAST_ROWS, SEED
-    from embedlab.data.own_columns import SENTENCES
+    from embedlab.data.own_columns import SENTENCES, own_data
 
     if data.kind == SENTENCES:
         return "no dev score: single sentences have none; --dev FILE names pairs", None, None
-    status = data.file.path.stat()
-    count = _held_out_rows(data.explicit_name.text, status.st_size, status.st_mtime_ns)
+    held_out_rows = data.explicit_name.with_options(held_out=SHARE)
+    count = own_data(held_out_rows.text).rows
     if not count:
         reason = (
             f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
@@ -543,17 +542,7 @@ def _held_out(data: OwnData) -> _DevRows:
         f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed "
         f"{SEED}): '{held_out_file}'"
     )
-    return note, data.explicit_name.with_options(held_out=SHARE), held_out_file
-
-
-@lru_cache(maxsize=16)  # a form plans at each key; a file is that of its size and time
-def _held_out_rows(name: str, _size: int, _modified_ns: int) -> int:
-    from embedlab.data.overlaps import is_held_out
-    from embedlab.data.own_columns import own_data
-    from embedlab.data.own_files import read_texts
-
-    data = own_data(name)
-    return int(is_held_out(read_texts(data).frame, data.texts, SHARE).sum())
+    return note, held_out_rows, held_out_file
 
 
 def starting_encoder(typed: str | None, settings: Settings) -> str | None:

@@ -24,7 +24,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.overlaps import topics_of
 from embedlab.data.own_columns import TRIPLETS, own_data
-from embedlab.data.own_files import open_query_file, own_data_or_none, read_texts
+from embedlab.data.own_files import open_query_file, own_data_or_none
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.words import edit_sentence, text_bytes
@@ -207,13 +207,12 @@ def _open_file(name: str) -> Part:
             f"{data.file.path} holds {data.kind.title}, not triples of an anchor and two sentences",
             hint=hint,
         )
-    rows = read_texts(data)
-    texts = rows.frame.select(
+    texts = data.frame.select(
         pl.col(column).cast(pl.String).alias(our_name)
         for column, our_name in zip(data.texts, COLUMNS, strict=True)
     )
     frame = _refuse_empty(name, _distinct_triples(texts))
-    skipped = dict(rows.skipped)
+    skipped = dict(data.skipped)
     if rejected := texts.unique().height - frame.height:
         skipped[_NOT_THREE] = rejected
     parsed = ParsedRows(frame=frame, skipped=skipped)

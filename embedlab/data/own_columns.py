@@ -23,6 +23,7 @@ from embedlab.core.note import Note
 from embedlab.core.printable import count_text, first_few, short_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, option, parse_file_name
+from embedlab.data.overlaps import is_held_out
 from embedlab.data.table_file import (
     NOTHING,
     PLACE,
@@ -281,14 +282,16 @@ _OPPOSITE = re.compile(r"^(not|non|is(not|non))|differ|distan|dissim|unrelated|c
 _WRITTEN_LIST = r"""^\s*(\[\s*["'{].*["'}]\s*\]|\{\s*["'].*\})\s*$"""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OwnData:
     """What a file holds, as it was detected or as the user says."""
 
     file: FileName
     kind: RowKind
     columns: Mapping[str, str]  # one of the kind's columns → that of the file
-    rows: int
+    # all columns and PLACE of the rows that its name selects and holds out, and that have all texts
+    # and a score or label; a text a row
+    frame: pl.DataFrame
     labels: Mapping[str, str] = field(default_factory=dict)  # those of the file that are not ours
     scores: ScoreScale | None = None  # the range of the scores
     # values that may stand for missing ones, and quotes around all texts, in words
@@ -296,7 +299,11 @@ class OwnData:
     unread: tuple[str, ...] = ()  # columns of the file that are not read
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason with its place → rows
     lists: tuple[str, ...] = ()  # columns of lists, of which each text makes a row
-    examples: tuple[Mapping[str, str], ...] = ()  # the first rows by column of the file
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows."""
+        return self.frame.height
 
     @property
     def renamed_columns(self) -> dict[str, str]:
@@ -362,9 +369,11 @@ class OwnData:
         findings += self.doubts
         if self.unread:
             findings.append(f"not read: {', '.join(self.unread)}")
+        first_rows = self.frame.head(_SHOWN_ROWS * has_examples).select(*self.columns.values())
+        examples = first_rows.cast(pl.String).fill_null("").iter_rows(named=True)
         details = [
             "; ".join(f"{name}: {short_line(text)}" for name, text in row.items())
-            for row in self.examples[: len(self.examples) * has_examples]
+            for row in examples
         ]
         if self.file.is_table:
             values = [f"{role}=NAME" for role in self.columns]
@@ -384,14 +393,18 @@ def own_data(name: str) -> OwnData:
     return _detect(name, status.st_size, status.st_mtime_ns)
 
 
-@lru_cache(maxsize=16)  # one command needs it several times; a file is that of its size and time
+@lru_cache(maxsize=4)  # one command needs it several times; a file is that of its size and time
 def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     file = parse_file_name(name)
     detection = _Columns(file, read_own_rows(file.path))
     kind, columns = detection.decide()
     lists = [columns[role] for role in LISTS if role in columns]
     texts = [columns[role] for role in kind.texts]
+    if any(detection.rows[name].null_count() for name in texts):
+        read_own_rows(file.path, texts)  # refuses a row that ends before one of them
     rows, skipped = full_rows(file.path, detection.rows, texts, lists=lists)
+    if file.held_out:
+        rows = rows.filter(is_held_out(rows, texts, file.held_out))
     scores = None
     if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None
@@ -410,14 +423,11 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
     doubts = [*_missing_words(file.path, rows, plain_texts), *_kept_quotes(rows, texts)]
     if scores is not None:
         doubts += _unusual_scores(rows, columns["score"])
-    first_rows = rows.head(_SHOWN_ROWS).select(
-        pl.col(*columns.values()).cast(pl.String).fill_null("")
-    )
     return OwnData(
         file=file,
         kind=kind,
         columns=columns,
-        rows=rows.height,
+        frame=rows,
         labels=detection.meanings(columns["label"]) if kind == LABELLED else {},
         scores=scores,
         doubts=tuple(doubts),
@@ -428,7 +438,6 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         ),
         skipped=skipped,
         lists=tuple(name for name in lists if holds_text_lists(detection.rows, name)),
-        examples=tuple(first_rows.iter_rows(named=True)),
     )
 
 

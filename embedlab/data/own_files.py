@@ -113,19 +113,6 @@ def open_evaluated_file(name: str) -> Part:
     return open_query_file(name).part if holds_queries(name) else open_pair_file(name)
 
 
-def read_texts(data: OwnData) -> ParsedRows:
-    """Return the rows of a file with all its columns, a text a row: those that its name selects and
-    holds out. Others without a text are counted.
-    """
-    file = data.file
-    rows = read_own_rows(file.path, needed=data.texts)
-    rows = selected_rows(file.path, rows, file.where, file.drop)
-    rows, skipped = full_rows(file.path, rows, data.texts, lists=data.lists)
-    if file.held_out:
-        rows = rows.filter(is_held_out(rows, data.texts, file.held_out))
-    return ParsedRows(frame=rows, skipped=skipped)
-
-
 def open_pair_file(path: Path | str) -> Part:
     """Return the pairs of a user's own file with scores, or with labels, of which the gold score
     follows: 1 for entailment, 0.5 neutral, 0 contradiction.
@@ -139,13 +126,9 @@ def open_pair_file(path: Path | str) -> Part:
             else "give pairs, with scores or without; sentences are only trained on"
         )
         raise MissingError(f"{name} holds {data.kind.title}, not scored pairs", hint=hint)
-    texts = read_texts(data)
-    rows, skipped = texts.frame, dict(texts.skipped)
+    rows = data.frame
     if data.kind == LABELLED:
-        column = data.columns["label"]
-        rows, blank = rows_with(data.file.path, rows, column, without=no_labels(data.labels))
-        skipped |= blank
-        labels = class_texts(rows[column]).replace(dict(data.labels))
+        labels = class_texts(rows[data.columns["label"]]).replace(dict(data.labels))
         gold = labels.replace_strict(GOLD_OF_LABEL, return_dtype=pl.Float64)
     else:
         gold = rows[data.columns["score"]]
@@ -153,7 +136,7 @@ def open_pair_file(path: Path | str) -> Part:
     if (source := data.file.source or "source") in rows.columns:
         columns["source"] = source
     parsed = scored_pairs(data.file.path, rows.select(PLACE, **columns))
-    pairs = ParsedRows(frame=parsed.frame, skipped={**skipped, **parsed.skipped})
+    pairs = ParsedRows(frame=parsed.frame, skipped={**data.skipped, **parsed.skipped})
     return Part.of_file(data.file.path, pairs, name=data.file.dataset, notes=data.doubts)
 
 
@@ -209,11 +192,10 @@ def open_query_file(name: str) -> Queries:
     if is_query_folder(name):
         return open_query_folder(name)
     data = own_data(name)
-    rows = read_texts(data)
-    anchor, positive, *negative = (rows.frame[column].cast(pl.String) for column in data.texts)
+    anchor, positive, *negative = (data.frame[column].cast(pl.String) for column in data.texts)
     pairs = pl.DataFrame({_PAIR[0]: anchor, _PAIR[1]: positive})
-    if (source := data.file.source or "source") in rows.frame.columns:
-        pairs = pairs.with_columns(source=rows.frame[source].cast(pl.String))
+    if (source := data.file.source or "source") in data.frame.columns:
+        pairs = pairs.with_columns(source=data.frame[source].cast(pl.String))
     if data.lists:  # a positive is there with each negative
         pairs = pairs.unique(_PAIR, keep="first", maintain_order=True)
     different = pairs.filter(pl.col(_PAIR[0]) != pl.col(_PAIR[1]))
@@ -224,7 +206,7 @@ def open_query_file(name: str) -> Queries:
             hint="give one anchor and its positive a row",
         )
     counts = {EQUAL: pairs.height - different.height, TWICE: different.height - distinct.height}
-    skipped = {**rows.skipped, **{reason: count for reason, count in counts.items() if count}}
+    skipped = {**data.skipped, **{reason: count for reason, count in counts.items() if count}}
     candidates = pl.concat([positive, *negative]).unique(maintain_order=True)
     part = Part.of_file(
         data.file.path,
