@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 import polars as pl
 
@@ -29,7 +29,6 @@ from embedlab.data.dataset import (
     DatasetKind,
     DatasetOrigin,
     DatasetState,
-    Expected,
     FileLayout,
     ParsedRows,
     Part,
@@ -164,19 +163,45 @@ class Source:
         not at hand a MissingError.
         """
         split = split or chosen.default_split
-        if self.is_at_hand(chosen, split):
-            if self.folder == TINY_FOLDER:
-                rows = ParsedRows(frame=_tiny_frame(chosen, split))
-                return self._part(chosen, split, rows, "tiny", expected=None)
-            return self._from_folder(chosen, split)
-        if not self.downloads:
-            raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")
-        hub = chosen.splits[split].hub
-        assert hub is not None  # or it is at hand
-        revision = f"{hub.repository}@{hub.revision}"
-        expected = chosen.splits[split].expected
-        rows = read_hub(hub, chosen.kind)
-        return self._part(chosen, split, rows, "hub", expected=expected, revision=revision)
+        hashes, revision, origin = dict[str, str](), None, cast("DatasetOrigin", "tiny")
+        if not self.is_at_hand(chosen, split):
+            if not self.downloads:
+                raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")
+            hub = chosen.splits[split].hub
+            assert hub is not None  # or it is at hand
+            origin, revision = "hub", f"{hub.repository}@{hub.revision}"
+            rows = read_hub(hub, chosen.kind)
+        elif (place := self._place(chosen, split)) is None:
+            rows = ParsedRows(frame=_tiny_frame(chosen, split))
+        else:
+            folder, layout = place
+            hashes = self.hashes(chosen, split)
+            if is_starter(folder):
+                origin = "starter"
+                refuse_damage(hashes)
+            else:
+                origin, revision = "folder", revision_of(folder, hashes)
+            # the code that reads the files decides the rows too
+            if code := plugins.identity("datasets", chosen.name):
+                hashes["plug-in"] = code
+            rows = _read(layout, [folder / file for file in layout.files])
+        label, kind, frame = f"{chosen.name!r} ({split})", chosen.kind, rows.frame
+        expected = chosen.splits[split].expected if origin != "tiny" else None
+        # whoever names the starter set knows that it is a part
+        allow_partial = self.allow_partial or origin == "starter"
+        state = DatasetState(
+            name=chosen.name,
+            split=split,
+            rows=len(frame),
+            expected_rows=expected.rows if expected else None,
+            origin=origin,
+            partial=is_partial(label, kind, frame, expected, allow_partial=allow_partial),
+            revision=revision,
+            sha256=hashes,
+            skipped=rows.skipped,
+            empty=len(empty_rows(kind, frame)),
+        )
+        return Part(frame=frame, state=state)
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
         """Whether a split can be read without the hub, which has it otherwise; one that neither has
@@ -240,56 +265,6 @@ class Source:
                 return folder, layout
             missing = missing or absent[0] * (len(absent) < len(layout.files))
         return None
-
-    def _from_folder(self, chosen: Dataset, split: str) -> Part:
-        folder_and_layout = self._place(chosen, split)
-        assert folder_and_layout is not None  # it is at hand
-        folder, layout = folder_and_layout
-        hashes = self.hashes(chosen, split)
-        is_of_starter = is_starter(folder)
-        if is_of_starter:
-            refuse_damage(hashes)
-        revision = None if is_of_starter else revision_of(folder, hashes)
-        # the code that reads the files decides the rows too
-        if code := plugins.identity("datasets", chosen.name):
-            hashes["plug-in"] = code
-        return self._part(
-            chosen,
-            split,
-            _read(layout, [folder / file for file in layout.files]),
-            "starter" if is_of_starter else "folder",
-            expected=chosen.splits[split].expected,
-            sha256=hashes,
-            revision=revision,
-        )
-
-    def _part(
-        self,
-        chosen: Dataset,
-        split: str,
-        rows: ParsedRows,
-        origin: DatasetOrigin,
-        *,
-        expected: Expected | None,
-        sha256: Mapping[str, str] | None = None,
-        revision: str | None = None,
-    ) -> Part:
-        label, kind, frame = f"{chosen.name!r} ({split})", chosen.kind, rows.frame
-        # whoever names the starter set knows that it is a part
-        allow_partial = self.allow_partial or origin == "starter"
-        state = DatasetState(
-            name=chosen.name,
-            split=split,
-            rows=len(frame),
-            expected_rows=expected.rows if expected else None,
-            origin=origin,
-            partial=is_partial(label, kind, frame, expected, allow_partial=allow_partial),
-            revision=revision,
-            sha256=sha256 or {},
-            skipped=rows.skipped,
-            empty=len(empty_rows(kind, frame)),
-        )
-        return Part(frame=frame, state=state)
 
     def _missing(self, chosen: Dataset, split: str) -> MissingError:
         """The error that names the first file of the preferred layout which is not there, and the
