@@ -212,7 +212,7 @@ def test_a_fault_is_refused_with_file_key_and_the_nearest_name(
 
 def test_every_reader_is_of_a_shipped_corpus_and_every_file_is_one() -> None:
     used = {
-        layout.read.func.__module__.rpartition(".")[2].replace("_", "-")
+        type(layout.read.func.__self__).__module__.rpartition(".")[2].replace("_", "-")
         for name in dataset_names()
         for split in shipped_corpus(name).splits.values()
         for layout in split.layouts

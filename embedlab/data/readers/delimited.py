@@ -90,6 +90,28 @@ class Delimited(Reader):
             for name, dtype in COLUMNS[split.kind].items()
         )
 
+    def read_columns(self, path: Path) -> pl.DataFrame:
+        """Return our columns of a file as text, and the line of each row in PLACE."""
+        columns = tuple(self.columns.values())
+        line = self.line or ", ".join(self.header or map(str, columns))
+        fields = read_fields(
+            path, columns, line_shape=line, fields=self.fields, is_quoted=self.quoted
+        )
+        fewest_fields, most_fields = min(self.fields, default=0), max(self.fields, default=0)
+        for number, text in enumerate(read_lines(path) if self.licences else (), 1):
+            # two tabs within sentences make as many fields
+            if any("http" not in licence for licence in text.split("\t")[fewest_fields:]):
+                fault = (
+                    f"its last two of {most_fields} fields are not licences with their addresses"
+                )
+                raise bad_line(path, number, fault)
+        # One selection instead of a renaming: a file may call another column as we call this one.
+        expressions = {column_name: pl.col(str(name)) for column_name, name in self.columns.items()}
+        expressions |= {
+            column_name: expressions[column_name].str.strip_chars() for column_name in self.stripped
+        }
+        return fields.select(PLACE, **expressions)
+
     def _labelled(
         self, path: Path, rows: pl.DataFrame, split: ReadSplit, skipped: dict[str, int]
     ) -> pl.DataFrame:
@@ -159,24 +181,8 @@ def _all_rows(
     of each row; one that is in none of the splits with TITLES is refused, and so is an empty text
     where the file IS_FULL.
     """
-    columns = tuple(reader.columns.values())
-    line = reader.line or ", ".join(reader.header or map(str, columns))
-    fields = read_fields(
-        path, columns, line_shape=line, fields=reader.fields, is_quoted=reader.quoted
-    )
-    fewest_fields, most_fields = min(reader.fields, default=0), max(reader.fields, default=0)
-    for number, text in enumerate(read_lines(path) if reader.licences else (), 1):
-        # two tabs within sentences make as many fields
-        if any("http" not in licence for licence in text.split("\t")[fewest_fields:]):
-            fault = f"its last two of {most_fields} fields are not licences with their addresses"
-            raise bad_line(path, number, fault)
-    # One selection instead of a renaming: a file may call another column as we call this one.
-    expressions = {column_name: pl.col(str(name)) for column_name, name in reader.columns.items()}
-    expressions |= {
-        column_name: expressions[column_name].str.strip_chars() for column_name in reader.stripped
-    }
-    rows = fields.select(PLACE, **expressions)
-    for name in expressions if is_full else ():
+    rows = reader.read_columns(path)
+    for name in reader.columns if is_full else ():
         refuse_rows(path, rows, pl.col(name).str.strip_chars() == "", f"an empty {name}", name)
     if titles:
         is_other = ~pl.col(SPLIT).is_in(titles)
