@@ -3,7 +3,7 @@ n of several files together.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -38,44 +38,33 @@ class Lines(Reader):
         """Return the sentences, with their classes where the files have them."""
         if self.is_parallel:
             return _parallel(paths)
-        if split.has_file_per_class:
-            rows = [
-                (line.strip(), label)
-                for path, label in zip(paths, split.classes, strict=True)
-                for line in self._alone(path)
-            ]
-        elif self.pattern:
-            rows = [
-                self._sentence_and_label(*numbered_line, split)
-                for numbered_line in self._numbered(paths[0])
-            ]
-        else:
+        if not (split.has_file_per_class or self.pattern):
             return read_whole_lines(*paths)
+        labels = split.classes if split.has_file_per_class else ("",)
+        rows = [
+            self._classified(path, number, line, label or split.classes)
+            for path, label in zip(paths, labels, strict=True)
+            for number, line in enumerate(read_lines(path, encoding=self.encoding), 1)
+        ]
         schema = dict(COLUMNS["classification"])
         return ParsedRows(frame=pl.DataFrame(rows, schema=schema, orient="row"))
 
-    def _numbered(self, path: Path) -> Iterator[tuple[Path, int, str]]:
-        for number, line in enumerate(read_lines(path, encoding=self.encoding), 1):
-            yield path, number, line
-
-    def _alone(self, path: Path) -> Iterator[str]:
-        """Yield the sentences of a file of one class; a blank line is an empty sentence, as in the
-        published counts.
+    def _classified(
+        self, path: Path, number: int, line: str, label: str | tuple[str, ...]
+    ) -> tuple[str, str]:
+        """Return the sentence of a LINE with the LABEL of its file, or with its own of several; a
+        blank line of a file of one class is an empty sentence, as in the published counts.
         """
-        for _, number, line in self._numbered(path):
+        if isinstance(label, str):
             if "\t" in line:
                 raise bad_line(path, number, "a tab: expected a sentence alone")
-            yield line
-
-    def _sentence_and_label(
-        self, path: Path, number: int, line: str, split: ReadSplit
-    ) -> tuple[str, str]:
+            return line.strip(), label
         match = re.fullmatch(self.pattern, line.strip())
         if match is None:
             raise bad_line(path, number, f"{line[:60]!r} is not a sentence with its class")
-        if match["label"] not in split.classes:
-            known_classes = ", ".join(split.classes)
-            raise bad_line(path, number, f"class {match['label']!r} is not one of {known_classes}")
+        if match["label"] not in label:
+            fault = f"class {match['label']!r} is not one of {', '.join(label)}"
+            raise bad_line(path, number, fault)
         return match["sentence"].strip(), match["label"]
 
     @property

@@ -10,15 +10,14 @@ generated rows.
 """
 
 import re
-from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.core.schema import table
-from embedlab.data.corpus_file import Reader, ReadSplit, rows_of_split
-from embedlab.data.dataset import ParsedRows
-from embedlab.data.text_file import bad_line, read_lines
+from embedlab.data.readers.delimited import Delimited
+from embedlab.data.text_file import PLACE, read_lines, wrong_field_count
 
 _LEAST_COLUMNS = 4
 _ATTACHED = {" .": ".", " ,": ",", " ;": ";", "( ": "(", " )": ")", " '": "'"}  # in this order
@@ -27,26 +26,24 @@ _SINGLE = re.compile(r"‘\s*(.*?)\s*’")
 
 
 @table
-class Oxford(Reader):
+class Oxford(Delimited):
     """There is only one layout."""
 
     kinds = ("definitions",)
+    columns: dict[str, str | int] = field(default_factory=lambda: {"word": "0", "definition": "3"})
+    by_word: bool = True
+    __hash__ = Delimited.__hash__
 
-    def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
-        """Return the rows of all files whose word is in SPLIT."""
+    def read_columns(self, path: Path) -> pl.DataFrame:
+        """Return the line, word and definition of each row."""
         rows = []
-        for path in paths:
-            for number, line in enumerate(read_lines(path), start=1):
-                columns = line.strip().split("\t")
-                if len(columns) < _LEAST_COLUMNS:
-                    fault = "columns, where a word, two others and its definition are expected"
-                    raise bad_line(path, number, f"{len(columns)} {fault}")
-                word, definition = columns[0].rsplit("%", 1)[0].strip(), as_text(columns[3])
-                if not word or not definition:
-                    raise bad_line(path, number, "an empty word or definition")
-                rows.append((word, definition))
-        frame = pl.DataFrame(rows, schema=["word", "definition"], orient="row")
-        return ParsedRows(frame=rows_of_split(frame, split.name))
+        for number, line in enumerate(read_lines(path), start=1):
+            fields = line.strip().split("\t")
+            if len(fields) < _LEAST_COLUMNS:
+                expected = "a word, two others and its definition are expected"
+                raise wrong_field_count(path, number, fields, expected)
+            rows.append((number, fields[0].rsplit("%", 1)[0].strip(), as_text(fields[3])))
+        return pl.DataFrame(rows, schema=[PLACE, "word", "definition"], orient="row")
 
 
 def as_text(tokens: str) -> str:
