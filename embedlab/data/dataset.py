@@ -44,6 +44,16 @@ COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = {
     "classification": {"sentence": _TEXT, "label": _TEXT},
     "pair-classification": {"sentence1": _TEXT, "sentence2": _TEXT, "label": _TEXT},
 }
+
+
+def rows_of_kind(rows: pl.DataFrame, kind: DatasetKind) -> pl.DataFrame:
+    """Return the columns of a KIND in their order; one that ROWS have not is null."""
+    return rows.select(
+        pl.col(name).cast(dtype) if name in rows.columns else pl.lit(None, dtype).alias(name)
+        for name, dtype in COLUMNS[kind].items()
+    )
+
+
 LABELS = ("label", "source")  # text columns that are not sentences
 CLASS_COLUMN: Mapping[DatasetKind, str] = {
     "nli": "label",

@@ -11,7 +11,7 @@ import polars as pl
 from embedlab.core.errors import Hint, MissingError, NamedOption
 from embedlab.core.network import is_reachable
 from embedlab.core.paths import file_hash
-from embedlab.data.dataset import CLASS_COLUMN, COLUMNS, DatasetKind, HubSource, ParsedRows
+from embedlab.data.dataset import CLASS_COLUMN, DatasetKind, HubSource, ParsedRows, rows_of_kind
 from embedlab.data.table_file import require_columns, selected_rows
 
 NO_HUB = "give a file of pairs, or hub:FOLDER with a copy of the repository"
@@ -33,11 +33,8 @@ def read_hub(hub: HubSource, kind: DatasetKind) -> ParsedRows:
         table = table.with_columns(
             pl.col(hub.columns[label]).replace_strict(names, default=None, return_dtype=pl.String)
         )
-    expressions = {name: pl.col(column) for name, column in hub.columns.items()}
-    frame = table.select(
-        expressions.get(name, pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in COLUMNS[kind].items()
-    )
+    ours = table.select(pl.col(column).alias(name) for name, column in hub.columns.items())
+    frame = rows_of_kind(ours, kind)
     complete = frame.drop_nulls(list(hub.columns))
     unlabelled = len(frame) - len(complete)
     return ParsedRows(frame=complete, skipped={"no label": unlabelled} if unlabelled else {})

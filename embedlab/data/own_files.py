@@ -18,7 +18,7 @@ from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue,
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import DataSection
 from embedlab.data.corpus_file import WORD_SPLITS, shipped_corpus
-from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, Part
+from embedlab.data.dataset import DatasetKind, ParsedRows, Part, rows_of_kind
 from embedlab.data.file_name import (
     TEXT_FILE,
     file_path,
@@ -158,9 +158,8 @@ def scored_pairs(
     refuse_nested(title, frame, [*_REQUIRED[2:], "source"])
     hint = "correct it, or state the scale: scale=LOW-HIGH"
     frame = with_numbers(title, frame, "score", scale, hint, skipped)
-    source = pl.col("source") if "source" in frame.columns else pl.lit(None)
-    pairs = frame.select(*_PAIR, gold="score", source=source)
-    return ParsedRows(frame=pairs.cast(dict(COLUMNS["sts"])), skipped=skipped)  # type: ignore[arg-type]
+    pairs = rows_of_kind(frame.with_columns(gold="score"), "sts")
+    return ParsedRows(frame=pairs, skipped=skipped)
 
 
 def holds_queries(name: str) -> bool:

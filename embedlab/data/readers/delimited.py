@@ -11,7 +11,7 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit, rows_of_split
-from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows
+from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, rows_of_kind
 from embedlab.data.table_file import as_numbers, number_of, refuse_rows
 from embedlab.data.text_file import PLACE, as_lines, bad_line, read_fields, read_lines
 
@@ -82,13 +82,9 @@ class Delimited(Reader):
         # A column that the file has not is blank, and both texts of pairs are sentences.
         if split.kind == "sentences" and "sentence" not in rows.columns:
             return rows.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")
-        defaults = {"source": self.source or None}
-        return rows.select(
-            pl.col(name).cast(dtype)
-            if name in rows.columns
-            else pl.lit(defaults.get(name), dtype).alias(name)
-            for name, dtype in COLUMNS[split.kind].items()
-        )
+        if self.source:
+            rows = rows.with_columns(source=pl.lit(self.source))
+        return rows_of_kind(rows, split.kind)
 
     def read_columns(self, path: Path) -> pl.DataFrame:
         """Return our columns of a file as text, and the line of each row in PLACE."""

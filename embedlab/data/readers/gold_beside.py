@@ -13,7 +13,7 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
-from embedlab.data.dataset import COLUMNS, ParsedRows
+from embedlab.data.dataset import ParsedRows, rows_of_kind
 from embedlab.data.table_file import as_numbers
 from embedlab.data.text_file import PLACE, as_lines, read_fields, read_lines
 
@@ -40,7 +40,7 @@ class GoldBeside(Reader):
             )
             for path, frame in zip(paths[1::2], frames, strict=True)
         ]
-        frame = pl.concat(scored).select(list(COLUMNS["sts"]))
+        frame = rows_of_kind(pl.concat(scored), "sts")
         blank = sum(map(len, frames)) - len(frame)
         return ParsedRows(frame=frame, skipped={"blank gold score": blank} if blank else {})
 
