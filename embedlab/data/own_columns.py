@@ -476,7 +476,7 @@ def _refuse_table(path: Path, lines: Sequence[str]) -> None:
         split = outside_quotes if sign in ",;|" else str.split
         with_sign = [split(line, sign) for line in lines if sign in line]
         names = with_sign[0] if with_sign else []
-        roles = [_role_of(name, has_sent0=False) for name in names]
+        roles = [_role_of(name) for name in names]
         has_names = any(roles)
         fewest = _SURE_LINES if sign in ",;" and not has_names else 2
         is_even = {*map(len, with_sign)} == {len(names)}
@@ -536,9 +536,7 @@ class _Columns:
         names = rows.drop(PLACE).columns
         separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
         # a question may be a row whose words look like a name
-        known_names = [
-            name for name in names if _role_of(name, has_sent0=False) and not name.endswith("?")
-        ]
+        known_names = [name for name in names if _role_of(name) and not name.endswith("?")]
         for name in names if separator and not file.roles else ():
             most_words = _LABEL_WORDS - 1 if name.endswith("?") else _NAME_WORDS
             is_sentence = (
@@ -566,8 +564,9 @@ class _Columns:
                 )
         self.file, self.rows = file, selected_rows(file.path, rows, file.where, file.drop)
         self._refuse_splits()
-        has_sent0 = "sent0" in map(_name_key, names)
-        roles = {name: _role_of(name, has_sent0=has_sent0) for name in names}
+        roles = {name: _role_of(name) for name in names}
+        if "sent0" in map(_name_key, names):  # SimCSE calls anchor and positive sent0 and sent1
+            roles |= {name: "positive" for name in names if _name_key(name) == "sent1"}
         roles = {name: "" if role in file.roles else role for name, role in roles.items()}
         roles |= {file.source or "": "", **{name: role for role, name in file.roles.items()}}
         self.columns = {name: self._column(name, roles[name]) for name in names}
@@ -969,11 +968,9 @@ def _name_key(name: str) -> str:
     return letters or text.strip()
 
 
-def _role_of(name: str, *, has_sent0: bool) -> str:
-    """Return what a column can be by its name; SimCSE calls anchor and positive sent0 and sent1."""
+def _role_of(name: str) -> str:
+    """Return what a column can be by its name; empty: nothing."""
     key = _name_key(name)
-    if key == "sent1" and has_sent0:
-        return "positive"
     match = _MORE.fullmatch(key)
     return (match.lastgroup or "") if match else _ROLES.get(key, "")
 
