@@ -22,7 +22,7 @@ from embedlab.choices import EditRule
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.dataset import ParsedRows, Part
-from embedlab.data.overlaps import topics_of
+from embedlab.data.overlaps import sentence_columns, topics_of
 from embedlab.data.own_columns import TRIPLETS, own_data
 from embedlab.data.own_files import open_query_file, own_data_or_none
 from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
@@ -31,6 +31,7 @@ from embedlab.data.words import edit_sentence, text_bytes
 
 PREFIX = "contrast:"  # before the path of a file of triplets, which are otherwise queries
 COLUMNS = ("sentence1", "sentence2", "contradicted")
+_CLOSE = 4.5  # a score of two sentences that mean the same
 _NOT_THREE = "triple with two equal sentences"
 
 
@@ -40,11 +41,11 @@ class LabelledSource:
 
     corpus: str
     splits: tuple[str, ...]
-    columns: tuple[str, str]
     is_either: bool  # whether the second sentence of a pair is an anchor too
     summary: str
-    scores: str | None = None  # the dataset with human scores of the same pairs
-    least: float = 0.0  # such a score of an entailed sentence
+    # the dataset with human scores of the same pairs: entailed sentences have a high one, as a
+    # sentence may entail one that says much less, which people do not call close
+    scores: str | None = None
     # makes the contradicted sentence of the entailed one; None: people wrote it
     rule: EditRule | None = None
 
@@ -53,37 +54,30 @@ SOURCES: Mapping[str, LabelledSource] = {
     "contrast-sick": LabelledSource(
         corpus="sick-e",
         splits=("train", "dev", "test"),
-        columns=("sentence1", "sentence2"),
         is_either=True,
         summary="SICK: contradictions that add or remove a negation, and entailed sentences with "
         "a human score of at least 4.5 of 5",
         scores="sick-r",
-        # a sentence may entail one that says much less, which people do not call close
-        least=4.5,
     ),
     "contrast-counterfactual": LabelledSource(
         corpus="snli-counterfactual",
         splits=("train", "dev", "test"),
-        columns=("premise", "hypothesis"),
         is_either=True,
         summary="SNLI pairs that people revised with few words until the label changed",
     ),
     "contrast-snli": LabelledSource(
         corpus="snli",
         splits=("dev",),
-        columns=("premise", "hypothesis"),
         is_either=False,
         summary="the hypotheses that people wrote for one premise of SNLI dev",
     ),
     "contrast-number": LabelledSource(
         corpus="sick-e",
         splits=("train", "dev", "test"),
-        columns=("sentence1", "sentence2"),
         is_either=False,
         summary="entailed SICK pairs with a human score of at least 4.5 of 5; a rule raises the "
         "first number of the entailed sentence",
         scores="sick-r",
-        least=4.5,
         rule="number",
     ),
 }
@@ -140,12 +134,11 @@ def _open_corpus(source: Source, name: str) -> Part:
         source.open_split(dataset(labelled_source.corpus), split)
         for split in labelled_source.splits
     ]
-    first, second = labelled_source.columns
-    pairs = pl.concat([_stripped(part.frame, first, second, "label") for part in parts])
+    pairs = pl.concat([_stripped(part.frame, "label") for part in parts])
     if labelled_source.scores is not None:
         scores = dataset(labelled_source.scores)
         score_frames = [source.open_split(scores, split).frame for split in labelled_source.splits]
-        pairs = _without_distant(pairs, score_frames, labelled_source.least)
+        pairs = _without_distant(pairs, score_frames)
     if labelled_source.rule is None:
         rows = _distinct_triples(contrasts_of(pairs, is_either=labelled_source.is_either))
     else:
@@ -174,28 +167,21 @@ def _open_corpus(source: Source, name: str) -> Part:
     return Part(frame=_refuse_empty(name, rows), state=state)
 
 
-def _stripped(frame: pl.DataFrame, first: str, second: str, value: str) -> pl.DataFrame:
+def _stripped(frame: pl.DataFrame, value: str) -> pl.DataFrame:
     """Return the two sentences of each row, without the blanks at their ends that one copy of a
     corpus has, and a value.
     """
-    return frame.select(
-        pl.col(first).str.strip_chars().alias("first"),
-        pl.col(second).str.strip_chars().alias("second"),
-        value,
-    )
+    first, second = (pl.col(name).str.strip_chars() for name in sentence_columns(frame))
+    return frame.select(value, first=first, second=second)
 
 
-def _without_distant(
-    pairs: pl.DataFrame, score_frames: Sequence[pl.DataFrame], least: float
-) -> pl.DataFrame:
-    """Return labelled PAIRS without those of entailment whose score is below LEAST, or unknown."""
-    scores = pl.concat(
-        [_stripped(frame, "sentence1", "sentence2", "gold") for frame in score_frames]
-    )
+def _without_distant(pairs: pl.DataFrame, score_frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return labelled PAIRS without those of entailment whose score is low, or unknown."""
+    scores = pl.concat([_stripped(frame, "gold") for frame in score_frames])
     best = scores.group_by("first", "second").agg(pl.col("gold").max())
     joined = pairs.join(best, on=["first", "second"], how="left", maintain_order="left")
     is_entailed = pl.col("label").str.to_lowercase() == "entailment"
-    is_close = (pl.col("gold") >= least).fill_null(value=False)
+    is_close = (pl.col("gold") >= _CLOSE).fill_null(value=False)
     return joined.filter(~is_entailed | is_close).drop("gold")
 
 
