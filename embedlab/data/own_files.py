@@ -44,7 +44,6 @@ from embedlab.data.own_columns import (
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
     PLACE,
-    TABLES,
     class_texts,
     full_rows,
     no_rows,
@@ -243,13 +242,7 @@ def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
     """
     columns = _by_objective_names(section.columns or {}, shape)
     meanings, held_out = section.labels or {}, section.held_out
-    if path.suffix.lower() == TEXT_FILE:
-        if len(shape.columns) != 1:
-            raise MissingError(
-                f"{path}: a text file has sentences alone, but the objective reads "
-                f"{', '.join(shape.columns)}",
-                hint=f"give a file that ends in {', '.join(TABLES)}",
-            )
+    if path.suffix.lower() == TEXT_FILE and len(shape.columns) == 1:
         columns = {shape.texts[0]: "sentence"}
     rows, skipped, column_of = _table_rows(path, shape, columns, section)
     if held_out is not None:

@@ -102,7 +102,7 @@ nli: :: p.csv :: premise,hypothesis,label\na,b\n :: line 2: 2 fields: the header
 nli: :: p.csv :: premise,hypothesis,label\na,b,maybe\n :: line 2: label is not one of entailment, neutral, contradiction: 'maybe'
 nli: :: p.csv :: premise,hypothesis,label\na,b,-\n :: label is empty in every row
 nli: :: p.jsonl :: {"premise": ["a"], "hypothesis": "b", "label": "neutral"} :: line 1: 'premise' is ['a'], not a text
-nli: :: p.txt :: a\n :: a text file has sentences alone
+nli: :: p.txt :: a\n :: has no column 'premise': found sentence
 nli: :: p.csv :: premise,hypothesis,label,split\na,b,neutral,train\nc,d,neutral,dev\n :: 'split' says which split a row is in
 nli:train :: p.csv :: premise,hypothesis,label,split\na,b,2,train\nc,d,1,dev\n :: ('a', 'b', 'contradiction')
 nli:drop :: p.csv :: premise,hypothesis,label,split\na,b,2,train\nc,d,1,dev\n :: ('a', 'b', 'contradiction')

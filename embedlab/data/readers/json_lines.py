@@ -2,13 +2,12 @@
 MultiNLI.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from embedlab.core.schema import table
-from embedlab.data.dataset import COLUMNS, NLI_LABELS, DatasetKind
+from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.readers.delimited import Delimited
 from embedlab.data.table_file import refuse_rows
 from embedlab.data.text_file import PLACE, read_json_columns, refuse_json_values
@@ -36,8 +35,3 @@ class JsonLines(Delimited):
         """Return the text of a file that is read back as the same rows."""
         columns = sorted((key, name) for name, key in self.columns.items())
         return (frame.select(pl.col(name).alias(key) for key, name in columns).write_ndjson(),)
-
-    @staticmethod
-    def named_columns(kind: DatasetKind) -> Mapping[str, bool]:
-        """Return all columns of the kind, which must be named."""
-        return dict.fromkeys(COLUMNS[kind], True)
