@@ -17,7 +17,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
-from embedlab.data.own_columns import SCORED, ScoreScale, own_data, splits_in, unusual_scores
+from embedlab.data.own_columns import SCORED, ScoreScale, own_data, split_column, unusual_scores
 from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, read_rows, row_places
 from embedlab.data.words import normalise
 
@@ -68,10 +68,10 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
     if not file.is_table:
         return [_read_split(name, split)]
     settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values()]
-    split_column = splits_in(read_rows(file.path, needed=()), settled_columns)
-    if split_column is None:
+    rows = read_rows(file.path, needed=())
+    column, counts = split_column(rows, settled_columns) or ("", {})
+    if len(counts) < 2:
         return [_read_split(name, split)]
-    column, counts = split_column
     filters = {value: {**file.where, column: value} for value in counts}
     return [_read_split(file.with_options(where=filters[value]).text, value) for value in filters]
 

@@ -601,9 +601,9 @@ class _Columns:
         """Refuse rows of several splits, of which the user has not said which are read."""
         file = self.file
         settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values(), file.source or ""]
-        if (split_column := splits_in(self.rows, settled_columns)) is None:
+        name, counts = split_column(self.rows, settled_columns) or ("", {})
+        if len(counts) < 2:
             return
-        name, counts = split_column
         names = [
             f"'{file.with_options(where={**file.where, name: split_value}).text}'"
             for split_value in (*[*counts][:3], ",".join(counts))
@@ -878,12 +878,13 @@ class _Columns:
         return f"'{self.file.with_options(roles=kept_roles | roles, **other_options).text}'"
 
 
-def splits_in(
+def split_column(
     rows: pl.DataFrame, settled_columns: Sequence[str]
 ) -> tuple[str, dict[str, int]] | None:
-    """Return the column of ROWS that says which split a row is in, and the rows of each; None where
-    there is none beside the SETTLED COLUMNS, or all are in one.
+    """Return the column of ROWS that says which split a row is in, and the rows of each; otherwise
+    one that says that all are for testing. None where there is none beside the SETTLED COLUMNS.
     """
+    columns = []
     for column in rows.get_columns():
         is_null = column.null_count() == len(column)
         if column.name in settled_columns or is_null or _is_other(column.dtype):
@@ -893,23 +894,14 @@ def splits_in(
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
-        if 1 < len(values) <= _MOST_LABELS:
-            split_names = {*map(_named_split, values)}
-            if is_called_so or (len(split_names) > 1 and "" not in split_names):
-                return column.name, values
-    return None
-
-
-def held_out_in(rows: pl.DataFrame, settled_columns: Sequence[str]) -> tuple[str, str] | None:
-    """Return the column beside the SETTLED COLUMNS, and its only value, by which all ROWS are for
-    testing; None where there is none.
-    """
-    for name in rows.columns:
-        if name not in settled_columns and _SPLIT_COLUMNS.fullmatch(_name_key(name)):
-            values = rows[name].drop_nulls().unique()
-            if len(values) == 1 and _named_split(str(values[0])).startswith(_HELD_OUT):
-                return name, str(values[0])
-    return None
+        split_names = [*map(_named_split, values)]
+        are_several = len(values) > 1 and (
+            is_called_so or ("" not in split_names and len({*split_names}) > 1)
+        )
+        is_for_testing = len(values) == 1 and split_names[0].startswith(_HELD_OUT)
+        if len(values) <= _MOST_LABELS and (are_several or (is_called_so and is_for_testing)):
+            columns.append((column.name, values))
+    return max(columns, key=lambda named_counts: len(named_counts[1]) > 1, default=None)
 
 
 def _named_split(value: str) -> str:

@@ -35,11 +35,10 @@ from embedlab.data.own_columns import (
     SENTENCES,
     TRIPLETS,
     OwnData,
-    held_out_in,
     no_labels,
     own_data,
     read_own_rows,
-    splits_in,
+    split_column,
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
@@ -319,21 +318,16 @@ def _table_rows(
         raise no_rows(path)
     where, drop = section.where or {}, section.drop or {}
     settled_columns = [PLACE, *where, *drop, *column_of.values()]
-    if (splits := splits_in(rows, settled_columns)) is not None:
-        column, counts = splits
-        where_value = RecipeValue(f"data.where.{column}", next(iter(counts)))
-        raise UsageError(
-            f"{path}: {column!r} says which split a row is in: {first_few([*counts])}",
-            hint=Hint("say which rows are read: ", where_value),
-        )
-    if (held_out := held_out_in(rows, settled_columns)) is not None:
-        column, value = held_out
-        raise UsageError(
-            f"{path}: every row says {value!r} in {column!r}: no row is for training",
-            hint=Hint(
-                "to train on them all the same: ", RecipeValue(f"data.where.{column}", value)
-            ),
-        )
+    if (named_counts := split_column(rows, settled_columns)) is not None:
+        column, counts = named_counts
+        value = next(iter(counts))
+        fault = f"{column!r} says which split a row is in: {first_few([*counts])}"
+        advice = "say which rows are read: "
+        if len(counts) == 1:
+            fault = f"every row says {value!r} in {column!r}: no row is for training"
+            advice = "to train on them all the same: "
+        hint = Hint(advice, RecipeValue(f"data.where.{column}", value))
+        raise UsageError(f"{path}: {fault}", hint=hint)
     rows = selected_rows(path, rows, where, drop)
     lists = [column_of[name] for name in LISTS if name in column_of]
     rows, skipped = full_rows(path, rows, [column_of[name] for name in shape.texts], lists=lists)
