@@ -18,7 +18,8 @@ from embedlab.core.printable import one_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
 from embedlab.data.own_columns import SCORED, ScoreScale, own_data, split_column, unusual_scores
-from embedlab.data.table_file import PLACE, TABLES, class_texts, number_of, read_rows, row_places
+from embedlab.data.table_file import TABLES, class_texts, number_of, read_rows, row_places
+from embedlab.data.text_file import PLACE
 from embedlab.data.words import normalise
 
 NEAR = 0.8

@@ -22,7 +22,8 @@ from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import scored_pairs
-from embedlab.data.table_file import PLACE, require_columns
+from embedlab.data.table_file import require_columns
+from embedlab.data.text_file import PLACE
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 _OURS = {

@@ -26,7 +26,6 @@ from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, opti
 from embedlab.data.overlaps import is_held_out
 from embedlab.data.table_file import (
     NOTHING,
-    PLACE,
     ROUNDING,
     SEPARATORS,
     class_texts,
@@ -43,7 +42,7 @@ from embedlab.data.table_file import (
     selected_rows,
     unsupported_type,
 )
-from embedlab.data.text_file import is_seen, read_lines
+from embedlab.data.text_file import PLACE, is_seen, read_lines
 
 Options = Mapping[str, Any]  # of a file's name: a part → its column, and labels or drop
 

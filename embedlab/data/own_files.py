@@ -42,7 +42,6 @@ from embedlab.data.own_columns import (
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
-    PLACE,
     class_texts,
     full_rows,
     no_rows,
@@ -54,6 +53,7 @@ from embedlab.data.table_file import (
     selected_rows,
     with_numbers,
 )
+from embedlab.data.text_file import PLACE
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
 EQUAL, TWICE = "anchor equals its positive", "repeated pair"

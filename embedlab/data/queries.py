@@ -29,8 +29,9 @@ from embedlab.core.printable import count_text
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
-from embedlab.data.table_file import PLACE, refuse_rows, row_places, with_numbers
+from embedlab.data.table_file import refuse_rows, row_places, with_numbers
 from embedlab.data.text_file import (
+    PLACE,
     bad_line,
     is_seen,
     read_json_columns,

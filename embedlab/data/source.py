@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Self, TypeVar, cast
+from typing import Self, TypeVar
 
 import polars as pl
 
@@ -163,7 +163,8 @@ class Source:
         not at hand a MissingError.
         """
         split = split or chosen.default_split
-        hashes, revision, origin = dict[str, str](), None, cast("DatasetOrigin", "tiny")
+        origin: DatasetOrigin = "tiny"
+        hashes, revision = dict[str, str](), None
         if not self.is_at_hand(chosen, split):
             if not self.downloads:
                 raise NotDownloadedError(f"dataset {chosen.name!r} ({split})")

@@ -280,7 +280,8 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
             if len(versions[_split(state)]) > 1:
                 digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
                 name, split, rows = (state.get(key) for key in ("name", "split", "rows"))
-                text = f"evaluated on {name} {split} with {count_text(rows, 'rows')} ({digest})"
+                rows_text = count_text(int(rows or 0), "rows")
+                text = f"evaluated on {name} {split} with {rows_text} ({digest})"
                 noted_texts.append((text, (text,)))
         noted_texts += [(note, phrases_of(note)) for note in evaluation.notes]
         usage_text, unusual = usage_phrases(usage_facts(evaluation, "truncated"))

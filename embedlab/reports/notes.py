@@ -107,7 +107,7 @@ def usage_phrases(facts: Facts) -> tuple[str, list[str]]:
     is_usual = precision == (trained or DEFAULT_PRECISION) == DEFAULT_PRECISION
     addenda = [f"trained in {trained}"] if trained else []
     unusual = [] if is_usual else [f"precision {precision}", *addenda]
-    if (cut_count := facts.get("truncated", "0")) != "0":
+    if cut_count := int(facts.get("truncated", 0)):
         addenda.append(count_text(cut_count, "inputs cut"))
         limit_note = f" at {facts['max_tokens']} tokens" if "max_tokens" in facts else ""
         unusual.append(count_text(cut_count, f"inputs cut{limit_note}"))

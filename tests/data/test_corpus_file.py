@@ -66,7 +66,7 @@ def test_the_files_of_a_split_are_found_in_the_first_folder_that_has_them(
     ]
     write("birds/first.tsv", "text\tcolour\na crow\tblack\n")
     with pytest.raises(
-        Exception, match=r"birds/first\.tsv, line 2: label 'black' is not one of red, blue"
+        Exception, match=r"birds/first\.tsv, line 2: label is not one of red, blue: 'black'"
     ):
         source.open_split(found)
 

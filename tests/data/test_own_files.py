@@ -21,7 +21,8 @@ from embedlab.data.own_files import (
     open_pair_file,
     open_query_file,
 )
-from embedlab.data.table_file import PLACE, number_of, read_rows, sentences
+from embedlab.data.table_file import number_of, read_rows, sentences
+from embedlab.data.text_file import PLACE
 
 CLASSES = ("entailment", "neutral", "contradiction")
 SHAPES = {

@@ -19,7 +19,11 @@ def write(path: Path, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("lines", "split", "fault"),
     [
-        ([*LINES, "dev\tPAST\tit snowed ."], None, r"odd_man_out\.txt, line 4: split 'dev' is not"),
+        (
+            [*LINES, "dev\tPAST\tit snowed ."],
+            None,
+            r"odd_man_out\.txt, line 4: split is not one of tr, va, te: 'dev'",
+        ),
         (LINES[:2], "test", "no line of the split 'te'"),
     ],
 )

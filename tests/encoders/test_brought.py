@@ -89,7 +89,7 @@ def test_numbers_with_a_decimal_comma_are_read(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     SCORED.with_columns(mine=pl.Series(["0,9", "-2,5", "1"])).write_csv(file, separator=";")
     scorer = scorer_for(spec_of(f"scores:{file}"), Settings(device="cpu", threads=1))
-    scores = scorer.score(["two dogs", "snow"], ["a dog", "rain"])
+    scores = scorer.score(["a man", "a dog"], ["a woman", "two dogs"])
     assert scores.tolist() == [np.float32(0.9), -2.5]
 
 

@@ -34,4 +34,4 @@ class JsonLines(Delimited):
     def write(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the text of a file that is read back as the same rows."""
         columns = sorted((key, name) for name, key in self.columns.items())
-        return (frame.select(pl.col(name).alias(key) for key, name in columns).write_ndjson(),)
+        return (frame.select(pl.col(name).alias(str(key)) for key, name in columns).write_ndjson(),)

@@ -28,14 +28,13 @@ from embedlab.core.frame_files import read_foreign_parquet, read_npy
 from embedlab.core.printable import count_text, first_few
 from embedlab.data.queries import read_run
 from embedlab.data.table_file import (
-    PLACE,
     as_texts,
     number_of,
     read_rows,
     refuse_json_numbers,
     refuse_nested,
 )
-from embedlab.data.text_file import read_text
+from embedlab.data.text_file import PLACE, read_text
 from embedlab.encoders.encoder import RefusedTextsError, Vectors, no_similarities
 from embedlab.models.encoder_kind import (
     EncoderKind,
