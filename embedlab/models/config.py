@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.printable import count_text
 from embedlab.data.table_file import TABLES
 from embedlab.models.folder_files import (
     RESTORE_HINT,
@@ -73,7 +74,8 @@ def input_length(
     length = min(typed or stated or limit, limit)
     if length < shortest:
         raise MissingError(
-            f"{str(folder)!r} reads at most {length} tokens of a text, fewer than {shortest}",
+            f"{str(folder)!r} reads at most {count_text(length, 'tokens')} of a text, fewer "
+            f"than {shortest}",
             hint=f"give {shortest} or more" if typed else RESTORE_HINT,
         )
     return length
