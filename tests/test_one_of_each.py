@@ -182,12 +182,8 @@ IDEAS = {
     "the folder with a seal": Idea(  # and models, which have a card that users edit
         makes=calls("write_checksums"), files=("core/disk.py", "encoders/checkpoint.py")
     ),
-    "the table with our mark": Idea(
-        makes=marks_a_table, files=("core/frame_files.py", "encoders/partial_vectors.py")
-    ),  # of what is stored, of a job
-    "the file of an array": Idea(
-        makes=saves_an_array, files=("encoders/vector_cache.py", "training/batching.py")
-    ),
+    "the table with our mark": Idea(makes=marks_a_table, files=("core/frame_files.py",)),
+    "the file of an array": Idea(makes=saves_an_array, files=("training/batching.py",)),
     # --version, and all options of commands
     "what is typed": Idea(makes=declares_an_option, files=("cli/app.py", "cli/declared.py")),
     "the reader of fields": Idea(

@@ -209,7 +209,11 @@ def test_weights_that_would_be_drawn_at_random_are_refused(
             "keep_in_fp32_modules",
         ),
         ("sentence_bert_config", {"transformer_task": "text-generation"}, "for text-generation"),
-        ("sentence_bert_config", {"max_seq_length": 4}, "too few for a pair"),
+        (
+            "sentence_bert_config",
+            {"max_seq_length": 4},
+            "reads at most 4 tokens of a text, fewer than 5",
+        ),
         ("adapter_config", {"peft_type": "LORA"}, "adapter"),
     ],
 )
