@@ -77,7 +77,7 @@ class SameOptions:
         Flag(
             names=("--write-texts",),
             metavar="FILE",
-            help="Only write the chosen texts to FILE.jsonl, for another program to encode.",
+            help="Only write the chosen texts to FILE, as JSON lines for another program to encode.",
         ),
     ] = None
 
@@ -102,7 +102,7 @@ def same(options: SameOptions, session: Session) -> Report:
     """Check whether SERVED is REFERENCE, and if not, find the change of REFERENCE that gives its
     vectors.
 
-    About 150 texts of many kinds are encoded by both: short and around each usual limit of tokens,
+    About 200 texts of many kinds are encoded by both: short and around each usual limit of tokens,
     casing, accents, other scripts, emoji, code, spaces. Then REFERENCE is varied: pooling, layer,
     prompts, special tokens, truncation at any length, casing and spaces, dimensions, bits, padding
     in batches, the order of texts, other models at hand; singly and together. Lengths of vectors

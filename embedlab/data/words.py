@@ -3,6 +3,7 @@ computed of a text is stored, and edits of a sentence by rule.
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,9 +54,9 @@ class ShownWord:
 
 def normalise(sentence: str) -> str:
     """Return the key by which two sentences count as the same text: case-folded words joined by
-    blanks.
+    blanks, letters and their accents as one character where there is one (NFC).
     """
-    return " ".join(_WORD.findall(sentence.casefold()))
+    return " ".join(_WORD.findall(unicodedata.normalize("NFC", sentence.casefold())))
 
 
 def shown_words(sentence: str) -> list[ShownWord]:

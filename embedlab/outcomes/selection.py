@@ -14,6 +14,7 @@ from embedlab.analysis.expressions import NOTE, NUMBER, compile_expression, pick
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.core.errors import UsageError
+from embedlab.core.printable import first_few
 from embedlab.outcomes.property import Property, all_properties, refuse_lacking
 from embedlab.runs.outcomes import SENTENCES
 
@@ -95,9 +96,14 @@ def select_items(
     """Return the items that EXPRESSION picks out; that there is none is a UsageError."""
     selection = items_that_fit(outcomes, expression, models)
     if not selection.is_selected.any():
+        named_values = [
+            f"values of {name}: {first_few(_column(name, outcomes, models)[0].drop_nulls().unique().sort(), 6)}"
+            for name in item_condition(expression, [*models]).meta.root_names()
+            if name in readable_properties() and readable_properties()[name].kind == "name"
+        ]
+        hint = "; ".join(dict.fromkeys(named_values)) or "change the expression"
         raise UsageError(
-            f"no item matches {expression!r}",
-            hint="change the expression; without it all items are shown",
+            f"no item matches {expression!r}", hint=f"{hint}; without it all items are shown"
         )
     return selection
 

@@ -33,6 +33,7 @@ STS = part("sts", sentence1=["It sleeps!", "new", "a dog runs"], sentence2=["a c
 
 
 WORDLESS = part("known", sentence1=["...", "!!!", "a cat"], sentence2=["a cat", "?", "it sleeps"])
+ACCENTED = part("k", sentence1=["Un caf\u00e9."], sentence2=["old"])
 TRIPLETS = part("triplets", anchor=["a cat"], positive=["it sleeps"], negative=["new"])
 SINGLE = part("plain", sentence=["a cat", "z"])
 
@@ -47,6 +48,7 @@ SINGLE = part("plain", sentence=["a cat", "z"])
         (TRIPLETS, STS, (6, 3, 3, 1)),  # a triplet holds two pairs
         (TRIPLETS, part("e", sentence1=["new"], sentence2=["A cat"]), (2, 2, 1, 1)),
         (TRIPLETS, part("e", sentence1=["new"], sentence2=["it sleeps"]), (2, 2, 1, 0)),
+        (ACCENTED, part("e", sentence1=["un cafe\u0301"], sentence2=["new"]), (2, 1, 1, 0)),
     ],
 )
 def test_sentences_and_pairs_are_shared_by_their_words(

@@ -99,6 +99,9 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
         select_items(pairs, "dize>0.2", MODELS)
     with pytest.raises(UsageError, match="no item matches 'dice>1'"):
         select_items(pairs, "dice>1", MODELS)
+    with pytest.raises(UsageError, match="no item matches 'negation:onee'") as caught:
+        select_items(pairs, "negation:onee", MODELS)
+    assert caught.value.hint.startswith("values of negation: none")
 
 
 @pytest.mark.parametrize(
