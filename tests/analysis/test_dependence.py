@@ -33,6 +33,8 @@ def test_groups_are_corrected_for_their_own_centring() -> None:
     found = SharedSentences.of(first, second, group).sums(values[None]).variances()
     assert found.value[0] == pytest.approx(expected)
     assert expected > found.independent[0]
+    sums = [values[(first == text) | (second == text)].sum() for text in {*first, *second}]
+    assert found.freedom[0] == pytest.approx(3 * expected**2 / sum(one**4 for one in sums))
 
 
 def test_the_variance_of_rows_alone_in_their_groups_is_doubled_and_what_does_not_vary_has_none() -> (
@@ -41,3 +43,4 @@ def test_the_variance_of_rows_alone_in_their_groups_is_doubled_and_what_does_not
     apart = SharedSentences.of(np.arange(10), np.arange(10), np.arange(10))
     found = apart.sums(np.array([np.ones(10), np.zeros(10)])).variances()
     assert found.independent.tolist() == [20.0, 0.0]
+    assert found.freedom.tolist() == [120.0, np.inf]  # 3 · 20² / 10
