@@ -216,7 +216,6 @@ BY_PATH = {
     "encoders/layers.py": "in the folder of a model",
     "encoders/vector_cache.py": "the name of the encoder, for `cache`",
     "encoders/word_head.py": "in the folder of a model",
-    "experiments/cells.py": "the name of a living process, locked",
     "models/published.py": "in the folder of a model",
     "training/checkpointing.py": "in the folder of a checkpoint",
 }

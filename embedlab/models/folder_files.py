@@ -288,6 +288,35 @@ def refuse_devices(folder: Path) -> None:
             refuse_foreign(path, limit=_READ[path.suffix])
             with suppress(OSError):  # its reader says that it cannot be read
                 refuse_other_content(path)
+                if path.suffix == ".safetensors":
+                    _refuse_other_size(path)
+
+
+def _refuse_other_size(weights: Path) -> None:
+    """Refuse weights that are cut or larger than their header states, before all is read; another
+    damage is for their reader.
+    """
+    with suppress(OSError, ValueError, TypeError, KeyError, IndexError):
+        start, tensors = _header(weights)
+        tensors.pop("__metadata__", None)
+        stated_bytes = start + max(tensor["data_offsets"][1] for tensor in tensors.values())
+        if weights.stat().st_size != stated_bytes:
+            raise MissingError(
+                f"{str(weights)!r} has not the {stated_bytes:,} bytes that its header states",
+                hint=RESTORE_HINT,
+            )
+
+
+def _header(weights: Path) -> tuple[int, dict[str, Any]]:
+    """Return where the numbers of a safetensors file begin, and its header; one that cannot be read
+    is an OSError or a ValueError.
+    """
+    with weights.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        try:
+            return 8 + length, dict(json.loads(file.read(min(length, LONGEST_HEADER))))
+        except RecursionError as error:
+            raise ValueError("the header is nested too deeply") from error
 
 
 def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
@@ -408,10 +437,8 @@ def static_vectors(folder: Path) -> tuple[str, int]:
     """
     path = next(iter(weight_files(folder)), folder / WHOLE_WEIGHTS)
     try:
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(min(length, LONGEST_HEADER)))
-    except (OSError, ValueError, RecursionError) as error:
+        header = _header(path)[1]
+    except (OSError, ValueError) as error:
         raise MissingError(f"{str(path)!r} cannot be read: {error}", hint=RESTORE_HINT) from error
     try:
         name = next(name for name in _STATIC_VECTORS if name in header)

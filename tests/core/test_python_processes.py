@@ -28,7 +28,7 @@ from tests.experiments.conftest import STAND_IN, plan_of
 
 STARTS = re.compile(
     r"\bsys\.executable\b|\bos\.(?:exec|spawn|fork|system|popen|posix_spawn)|\bmultiprocessing\b"
-    r"|\bsubprocess\.(?:run|Popen|\w*call|\w*output)\((?!\s*\[\s*[\"'](?:git|nvidia-smi)[\"'])"
+    r"|\bsubprocess\.(?:run|Popen|\w*call|\w*output)\((?!\s*(?:\[\s*[\"'](?:git|nvidia-smi)[\"']|command,))"
     r"|\bfrom subprocess\b|\bimport subprocess as\b"
     r"|\b(?:create_subprocess|ProcessPoolExecutor|start_processes)"
 )

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -142,10 +143,9 @@ def test_a_grid_that_goes_on_is_started_and_one_that_is_refused_is_an_error(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int | None
 ) -> None:
     class Started:
-        def exit_code(self) -> int | None:
-            return code
+        process = SimpleNamespace(poll=lambda: code)
 
-        def error(self, code: int, work: str) -> EmbedlabError:
+        def error(self, work: str) -> EmbedlabError:
             return EmbedlabError(f"{work} ended with {code}")
 
     async def at_once(_: float) -> None:
