@@ -2,11 +2,14 @@
 
 import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from logging import ERROR
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from threading import Lock
+from typing import IO, Any
 
 import numpy as np
 import torch
@@ -24,6 +27,7 @@ from embedlab.models.config import read_config
 from embedlab.models.folder_files import weight_files
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
+_HOLDING = Lock()  # of what replaces stderr
 
 
 @contextmanager
@@ -32,13 +36,66 @@ def one_line_errors(folder: Path, description: str) -> Iterator[None]:
     error.
     """
     try:
-        yield
+        with _without_panic_messages():
+            yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise
     except BaseException as error:  # any type: tokenizers' panic is not even an Exception
         raise MissingError(
             f"cannot load the {description} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE
         ) from error
+
+
+@contextmanager
+def _without_panic_messages() -> Iterator[None]:
+    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one
+    before it can be caught.
+
+    Stderr is one of the process: of several threads only the first holds it back, for all of them.
+    """
+    if not _HOLDING.acquire(blocking=False):
+        yield
+        return
+    with ExitStack() as stack:
+        stack.callback(_HOLDING.release)
+        opened = _open_held_file(stack)
+        if opened is None:
+            yield
+            return
+        held_file, stderr = opened
+        is_panic = False
+        _flush()
+        os.dup2(held_file.fileno(), 2)
+        try:
+            yield
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"
+            raise
+        finally:
+            _flush()
+            os.dup2(stderr, 2)
+            held_file.seek(0)
+            if not is_panic and (messages := held_file.read()):
+                with suppress(OSError):  # its reader has gone
+                    os.write(2, messages)
+
+
+def _open_held_file(stack: ExitStack) -> tuple[IO[bytes], int] | None:
+    """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or
+    stderr is closed.
+    """
+    with suppress(OSError):
+        held_file = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
+        stderr = os.dup(2)
+        stack.callback(os.close, stderr)
+        return held_file, stderr
+    return None
+
+
+def _flush() -> None:
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # closed, or no room: what is left is written later
+            sys.stderr.flush()
 
 
 @contextmanager
