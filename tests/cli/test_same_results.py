@@ -149,7 +149,8 @@ def test_whatever_changes_a_number_changes_the_signature(
     plain = signed()
     assert changed(plain, signed(model, "--aggregate", "mean")) == {"aggregation"}
     assert changed(plain, signed(model, "--metric", "pearson")) == {"metric"}
-    assert changed(plain, signed(model, "--by", "source")) == {"by", "aggregation"}
+    by_source = {"by", "aggregation", "interval", "test"}
+    assert changed(plain, signed(model, "--by", "source")) == by_source
     assert changed(plain, signed(f"{model}?pooling=max")) == {"pooling", "model"}
     assert changed(plain, signed(model, "--precision", "bf16")) == {"precision", "model"}
     assert changed(signed("mine"), signed("mine@1")) == {"seeds", "model"}

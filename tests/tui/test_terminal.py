@@ -83,7 +83,7 @@ def test_a_run_is_deleted_by_a_yes_alone_and_the_dashboard_quits(
     terminal.shows("· /xXy")
     terminal.escape()
     terminal.send("n")
-    terminal.shows("words, or a path")
+    terminal.shows("search, or a file path")
     terminal.send("/xXy")  # into the form that is open
     terminal.shows(" /xXy ")
     terminal.escape()
