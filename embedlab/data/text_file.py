@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -65,7 +66,12 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     """
     refuse_foreign(path)
     if path.suffix == ".gz":
-        content = gzip.decompress(path.read_bytes())
+        try:
+            content = gzip.decompress(path.read_bytes())
+        except (OSError, EOFError, zlib.error) as error:
+            raise MissingError(
+                f"{path} is not a gzipped text: {error}", hint="get the file again"
+            ) from error
     else:
         refuse_other_content(path)
         content = path.read_bytes()
