@@ -210,7 +210,7 @@ def mteb_results(rng: random.Random) -> bytes:
 def score_by(path: Path) -> None:
     """What `compare scores:FILE` reads."""
     found = open_scores(str(path)).score([*_WORDS], [*_WORDS])
-    assert found.dtype == np.float32
+    assert found.dtype == np.float64
 
 
 def vectors(path: Path) -> None:

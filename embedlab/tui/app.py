@@ -14,6 +14,7 @@ from typing import Any, ClassVar, cast
 from textual import work
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import DescendantFocus, Resize
@@ -596,6 +597,13 @@ class Dashboard(Working, Host):
         self._remember_place()
         self._is_loaded = False
         self.load()
+
+    def action_command_palette(self) -> None:
+        """Find anything by its name; a second palette below another dialog would end the app, and
+        so would one of Textual's fixed id before the last one has gone.
+        """
+        if not any(isinstance(screen, CommandPalette) for screen in self.screen_stack):
+            self.push_screen(CommandPalette())
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Everything that ctrl+p finds: keys, orders, models, datasets, tasks, runs."""

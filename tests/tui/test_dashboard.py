@@ -8,7 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from textual.command import CommandPalette
 from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
 from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
@@ -365,6 +367,20 @@ async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -
             await pilot.resize_terminal(*size)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_the_search_for_commands_is_open_once_under_whatever_is_over_it(
+    opened: Open,
+) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        await pilot.press("ctrl+p")
+        app.push_screen(ModalScreen())
+        await pilot.press("ctrl+p")
+        assert [type(screen) for screen in app.screen_stack[1:]] == [CommandPalette, ModalScreen]
+        app.pop_screen()
+        await pilot.press("escape", "ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
 
 
 async def test_the_sidebar_goes_where_it_has_no_room_beside_the_others(opened: Open) -> None:
