@@ -252,6 +252,10 @@ def read_json_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     with suppress(pl.exceptions.PolarsError):
         frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(columns, pl.String))
         has_nul = pl.any_horizontal(pl.col(columns).str.contains("\0", literal=True).any())
+        # polars takes the first of two values of one key
+        may_repeat_keys = any(text.count(f'"{name}"') > len(lines) for name in columns)
+        for number, line in lines.items() if may_repeat_keys else ():
+            json_object(path, number, line)
         if not frame.select(has_nul).item():
             return frame.with_columns(pl.Series(PLACE, [*lines], pl.UInt32))
     for number, line in lines.items():  # polars names no line
@@ -260,7 +264,12 @@ def read_json_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def refuse_json_values(
-    path: Path, frame: pl.DataFrame, columns: Sequence[str], lines: pl.Series | None = None
+    path: Path,
+    frame: pl.DataFrame,
+    columns: Sequence[str],
+    lines: pl.Series | None = None,
+    *,
+    hint: str = "write one text a row; positives and negatives may be lists in all rows",
 ) -> None:
     """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold
     texts; FRAME is what polars read, of LINES where these are not all that are not blank.
@@ -280,5 +289,5 @@ def refuse_json_values(
             if not isinstance(value := values.get(name), str | None):
                 raise MissingError(
                     f"{path}, line {number}: {name!r} is {quote(value)}, not a text",
-                    hint="write one text a row; positives and negatives may be lists in all rows",
+                    hint=hint,
                 )

@@ -50,6 +50,11 @@ corpus :: {"_id": "d9", "text": "The fox barks too."} :: 0-0-2 0-1-1 1-2-1 :: 1 
 corpus :: {"_id": "d8", "text": null}\n{"_id": "d9", "title": "Alone"} :: 0-0-2 0-1-1 1-2-1 :: 1 document has the text of another
 corpus :: {"id": "d7", "text": "again"} :: corpus.jsonl, line 7: no id under '_id'
 corpus :: {"_id": "d7", "text": 3} :: corpus.jsonl, line 7: 'text' is 3, not a text
+corpus :: {"_id": ["d7"], "text": "x"} :: corpus.jsonl, line 7: '_id' is ['d7'], not a text
+corpus :: {"_id": true, "text": "x"} :: corpus.jsonl, line 7: '_id' is True, not a text
+corpus :: {"_id": 1.5, "text": "x"} :: corpus.jsonl, line 7: '_id' is 1.5, not a text
+corpus :: {"_id": "1.0", "text": "x"} :: 0-0-2 0-1-1 1-2-1
+queries :: {"_id": "q8", "_id": "q9", "text": "x"} :: queries.jsonl, line 4: '_id' occurs twice
 corpus :: {"_id": "d7", "text":  :: corpus.jsonl, line 7: broken JSON at character
 queries :: {"_id": "q1", "text": "another"} :: queries.jsonl, line 4: another text than in an earlier line, of the id: 'q1'
 queries :: ={"_id": "q1", "text": " "}\n{"_id": "q2", "text": "what sings"}\n{"_id": "q3", "text": "x"} :: 0-2-1 :: empty query (queries.jsonl:1)
