@@ -84,9 +84,8 @@ def brought_scores(settings: Settings, folder: Path) -> Path:
     table = pl.concat([part.frame.select(*SENTENCES, "gold") for part in parts])
     table = table.unique(SENTENCES, maintain_order=True)
     brought = folder / "brought.csv"
-    table.select(*SENTENCES, cosine=pl.col("gold") / 5 + dice_of_rows(*table[SENTENCES])).write_csv(
-        brought
-    )
+    cosine = (pl.col("gold") / 5 + dice_of_rows(*table[SENTENCES])).round(4)  # stored in float32
+    table.select(*SENTENCES, cosine=cosine).write_csv(brought)
     return brought
 
 
