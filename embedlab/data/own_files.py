@@ -42,6 +42,7 @@ from embedlab.data.own_columns import (
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
+    TABLES,
     class_texts,
     full_rows,
     no_rows,
@@ -313,6 +314,8 @@ def _table_rows(
         if our_name not in {*columns, *rows.columns} and _PUBLISHED.get(our_name) in rows.columns:
             column_of[our_name] = _PUBLISHED[our_name]
         hint = Hint("say which holds it: ", RecipeValue(f"data.columns.{our_name}", "NAME"))
+        if path.suffix.lower() == TEXT_FILE:
+            hint = Hint(f"give a file that ends in {', '.join(TABLES)}")
         require_columns(path, rows, [column_of[our_name]], hint=hint)
     if rows.is_empty():
         raise no_rows(path)

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.recipe import DataSection
 from embedlab.data.dataset import DatasetKind
 from embedlab.data.own_columns import own_data
@@ -329,3 +329,14 @@ def test_a_file_of_test_rows_alone_is_not_trained_on_unless_that_is_said(
             open_own_rows(Path("own.csv"), shape, DataSection())
     else:
         assert open_own_rows(Path("own.csv"), shape, DataSection()).frame.height == 12
+
+
+def test_a_text_file_where_pairs_are_read_is_to_be_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No column that is named would give it a second text."""
+    monkeypatch.chdir(tmp_path)
+    Path("own.txt").write_text("one\ntwo\n")
+    with pytest.raises(MissingError, match="no column 'premise': found sentence") as error:
+        open_own_rows(Path("own.txt"), SHAPES["nli"], DataSection())
+    assert str(error.value.hint) == "give a file that ends in .tsv, .csv, .jsonl, .parquet"
