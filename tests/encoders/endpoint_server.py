@@ -11,8 +11,9 @@ than 45 characters alone, `picky` the same with 400, `all` every text; `endless`
 `bomb`, `deep` and `huge` answer too much or too late; `other`, `longer` and `drifted`
 have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
 `failing`, `nan` and `null` have no vector of texts with the word "bad", and none of all that come
-with one, `broken` fails always; `azure` wants a parameter and a header, `base64`
-packs numbers; GET returns how many texts and requests were answered, and how many were refused.
+with one, `shaky` fails on these and on every other request, `broken` always; `azure` wants a
+parameter and a header, `base64` packs numbers; GET returns how many texts and requests were
+answered, and how many were refused.
 """
 
 import base64
@@ -22,11 +23,13 @@ import sys
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 
 counts = {"requests": 0, "texts": 0, "refused": 0}
+of_good_texts = count()  # requests to `shaky`
 
 
 def vector(text: str) -> list[float]:
@@ -106,7 +109,10 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(404, {"error": f"no model for {key}"})
         if model == "moved":
             return self._answer(307, {}, location="http://localhost:1/v1/embeddings")
-        if model == "failing" and any("bad" in text for text in texts):
+        has_bad = any("bad" in text for text in texts)
+        if model == "shaky" and (has_bad or next(of_good_texts) % 2 == 0):
+            model = "broken"
+        if model == "failing" and has_bad:
             model = "broken"
         if model in ANSWERS:
             return self._answer(*ANSWERS[model])

@@ -120,7 +120,7 @@ def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu:
     assert answered(server)["requests"] == 4
 
 
-@pytest.mark.parametrize("model", ["failing", "nan", "null", "large", "picky"])
+@pytest.mark.parametrize("model", ["failing", "shaky", "nan", "null", "large", "picky"])
 def test_what_a_server_refuses_together_is_halved_and_a_text_alone_is_named(
     server: str, cpu: Machine, tmp_path: Path, model: str
 ) -> None:

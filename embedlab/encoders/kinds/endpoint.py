@@ -158,8 +158,8 @@ class EndpointEncoder:
                 )
                 is_last = attempt == ATTEMPTS or time.monotonic() - start_s > PATIENCE_S
                 may_be_blamed = is_last and error.status > _FAILED
-                if error.status == _FAILED:
-                    may_be_blamed = attempt == ATTEMPTS_500
+                if error.status == _FAILED:  # at each further attempt: others may fail now and then
+                    may_be_blamed = attempt >= ATTEMPTS_500
                 if may_be_blamed and self._answers_others():
                     raise _RefusedBatchError(str(error), texts, final) from error
                 if is_last:
