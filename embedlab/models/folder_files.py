@@ -314,9 +314,12 @@ def _header(weights: Path) -> tuple[int, dict[str, Any]]:
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         try:
-            return 8 + length, dict(json.loads(file.read(min(length, LONGEST_HEADER))))
+            header = json.loads(file.read(min(length, LONGEST_HEADER)))
         except RecursionError as error:
             raise ValueError("the header is nested too deeply") from error
+    if not isinstance(header, dict):
+        raise ValueError("the header is not an object")
+    return 8 + length, header
 
 
 def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
@@ -443,7 +446,7 @@ def static_vectors(folder: Path) -> tuple[str, int]:
     try:
         name = next(name for name in _STATIC_VECTORS if name in header)
         return name, int(header[name]["shape"][1])
-    except (StopIteration, KeyError, TypeError, IndexError) as error:
+    except (StopIteration, LookupError, TypeError, ValueError, OverflowError) as error:
         raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
 
 

@@ -8,7 +8,13 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.models.folder import read_usage
-from embedlab.models.folder_files import Config, Module, PoolingFile, read_model_file
+from embedlab.models.folder_files import (
+    Config,
+    Module,
+    PoolingFile,
+    read_model_file,
+    static_vectors,
+)
 
 CONFIG = (
     '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
@@ -132,3 +138,21 @@ def test_a_module_outside_its_folder_is_refused(tmp_path: Path, path: str) -> No
     (tmp_path / "modules.json").write_text(modules)
     with pytest.raises(MissingError, match=r"names .*, which is outside its folder"):
         read_usage(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("null", "cannot be read: the header is not an object"),
+        ("[1, 2]", "cannot be read: the header is not an object"),
+        ('{"embeddings": {"shape": [2, "x"]}}', "holds no token vectors"),
+        ('{"embeddings": {"shape": [2, 1e999]}}', "holds no token vectors"),
+    ],
+)
+def test_a_header_of_static_vectors_that_says_nothing_is_one_line(
+    tmp_path: Path, header: str, message: str
+) -> None:
+    content = len(header).to_bytes(8, "little") + header.encode()
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(MissingError, match=message):
+        static_vectors(tmp_path)
