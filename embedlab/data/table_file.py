@@ -526,7 +526,9 @@ def selected_rows(
         require_columns(title, rows, [column], error=UsageError)
         refuse_nested(title, rows, [column])
         texts = class_texts(rows[column]).fill_null("")
-        chosen_values, present = [value.strip() for value in values.split(",")], {*texts}
+        present, chosen_values = {*texts}, [values]
+        if values not in present:  # a value may have a comma of its own
+            chosen_values = [value.strip() for value in values.split(",")]
         if absent := next((value for value in chosen_values if value not in present), None):
             raise UsageError(
                 f"{title}: no row has {absent!r} in {column}",

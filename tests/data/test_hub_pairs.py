@@ -172,3 +172,10 @@ def test_a_name_that_breaks_the_grammar_is_quoted(name: str, fault: str) -> None
     assert is_pair_file(name)
     with pytest.raises(UsageError, match=fault):
         parse_hub_name(name)
+
+
+def test_a_value_with_a_comma_is_one_value_where_rows_have_it(repository: Repository) -> None:
+    folder = repository({**ROWS, "lang": ["en, us", "de"]})
+    for where, texts in (("en, us", ["a"]), ("de,de", ["c"])):
+        part = Source(offline=True).open(f"hub:{folder}?{NAMED}&where=lang:{where}")
+        assert part.frame["sentence1"].to_list() == texts
