@@ -1,5 +1,6 @@
 """Launching a grid, and its board: what each place scored, and which of them dev chooses."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
+from embedlab.tui.runs.run_list import line_of
 from tests.tui.world import Open, dashboard, make_grid, screen_text, step_of, until
 
 _NAMES = {"[": "left_square_bracket", "]": "right_square_bracket", ".": "full_stop"}
@@ -95,6 +97,19 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
         await until(pilot, lambda: app.room.crumbs == ("mine",))
         await pilot.press("enter")
         await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
+
+
+def test_a_grid_whose_best_place_is_not_scored_shows_no_score_of_another(
+    settings: Settings,
+) -> None:
+    plan = make_grid(settings)
+    for seed in plan.seeds:
+        best = RunFolder.of(settings.runs, plan.variants[-1].run, seed)
+        shutil.rmtree(best.evaluations)
+    (entry,) = RunFollower(settings.runs).look().entries()
+    assert entry.dev is not None
+    assert (entry.dev.text, entry.score) == ("81.50 ± 0.71", None)
+    assert "not scored" in line_of(entry, 120, 0.0, None).plain
 
 
 def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Settings) -> None:

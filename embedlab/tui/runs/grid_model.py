@@ -12,7 +12,7 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import DEV_SCORE, CellSpread, Pivot
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import GridFollower
-from embedlab.tui.runs.model import ENDED, Entry, Training, short_labels
+from embedlab.tui.runs.model import ENDED, Entry, Training, newest_of, short_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,7 @@ class BoardRow:
     @property
     def losses(self) -> Sequence[float]:
         """The newest losses of the cell that was active last."""
-        started = [training for training in self.seeds.values() if training]
-        newest = max(started, key=lambda training: training.status.last_s or 0.0, default=None)
+        newest = newest_of(filter(None, self.seeds.values()))
         return newest.losses if newest else ()
 
 

@@ -1,6 +1,6 @@
 """Every run and grid of the runs folder, as rows of a list; each look reads only what changed."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -80,6 +80,11 @@ class Training:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
+    def last_s(self) -> float:
+        """The time of the last event, 0 before the first."""
+        return self.status.last_s or 0.0
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """The interval of its score, where it was computed."""
         return self.intervals.get(self.score.slice) if self.score is not None else None
@@ -123,6 +128,11 @@ class Training:
         return "; ".join(text for text in (status.message, flaw_text, resumed, *self.marks) if text)
 
 
+def newest_of(trainings: Iterable[Training]) -> Training | None:
+    """The one of TRAININGS that was active last."""
+    return max(trainings, key=lambda training: training.last_s, default=None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One row of the list: a run, the seeds of a run, a grid, or a folder that cannot be read."""
@@ -164,14 +174,13 @@ class Entry:
     @property
     def losses(self) -> Sequence[float]:
         """The newest losses of the seed that was active last; a grid has none."""
-        if self.kind != "run" or not self.trainings:
-            return ()
-        return max(self.trainings, key=lambda training: training.status.last_s or 0.0).losses
+        newest = newest_of(self.trainings) if self.kind == "run" else None
+        return newest.losses if newest is not None else ()
 
     @property
     def last_s(self) -> float:
         """The time of the last event."""
-        return max((training.status.last_s or 0.0 for training in self.trainings), default=0.0)
+        return max((training.last_s for training in self.trainings), default=0.0)
 
     @property
     def dev(self) -> ScoreSpread | None:
@@ -205,35 +214,24 @@ class Entry:
         return "\n".join([*lines[:3], *hidden_line]) or self.reason
 
     def _spread(self, number: Callable[[Training], float | None]) -> ScoreSpread | None:
-        groups: dict[str, list[float]] = {}
-        for training in self.trainings:
-            value = number(training)
-            if value is not None and isfinite(value):
-                groups.setdefault(training.run.name, []).append(value)
-        if not groups:
-            return None
-        if self.kind != "grid":
-            return ScoreSpread(values=tuple(next(iter(groups.values()))))
-        best_run = self._best_run()
-        return ScoreSpread(values=tuple(groups.get(best_run, max(groups.values(), key=fmean))))
+        numbers = map(number, self.seeds)
+        values = tuple(value for value in numbers if value is not None and isfinite(value))
+        return ScoreSpread(values=values) if values else None
 
     @property
     def seeds(self) -> Sequence[Training]:
         """Its runs that differ by their seed alone: of a grid those of its best place by dev."""
         if self.kind != "grid":
             return self.trainings
-        best_run = self._best_run()
-        return [
-            training for training in self.trainings if training.run.name == best_run
-        ] or self.trainings[:1]
-
-    def _best_run(self) -> str:
         devs: dict[str, list[float]] = {}
         for training in self.trainings:
             dev = training.status.dev
             if dev is not None and isfinite(dev.score):
                 devs.setdefault(training.run.name, []).append(dev.score)
-        return max(devs, key=lambda name: fmean(devs[name]), default="")
+        best_run = max(devs, key=lambda name: fmean(devs[name]), default="")
+        return [
+            training for training in self.trainings if training.run.name == best_run
+        ] or self.trainings[:1]
 
 
 SORTS: Mapping[str, Callable[[Entry], Any]] = {
@@ -391,7 +389,7 @@ class RunFollower:
             if training.score is not None
             and (training.run.path, _score_stamp(training.run)) not in self._intervals
         )
-        return max(without, key=lambda training: training.status.last_s or 0.0, default=None)
+        return newest_of(without)
 
     def keep_intervals(self, run: RunFolder, intervals: Mapping[str, tuple[float, float]]) -> None:
         """Show these INTERVALS beside the scores of RUN from the next look on."""

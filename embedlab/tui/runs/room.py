@@ -24,7 +24,15 @@ from embedlab.tui.plain import faint, following
 from embedlab.tui.room import PANE_KEYS, Panel, Room
 from embedlab.tui.runs import detail
 from embedlab.tui.runs.curves import Curves
-from embedlab.tui.runs.model import SIGNS, SORTS, Entry, RunFollower, RunsLook, Training
+from embedlab.tui.runs.model import (
+    SIGNS,
+    SORTS,
+    Entry,
+    RunFollower,
+    RunsLook,
+    Training,
+    newest_of,
+)
 from embedlab.tui.runs.run_list import RunList, header
 from embedlab.tui.theme import model_colour
 
@@ -269,7 +277,8 @@ class RunsRoom(Room):
     def read_detail(self) -> None:
         """Read the curves, scores, console and configuration of the entry under the cursor."""
         highlighted, entries = self.runs.entry, self.chosen
-        if highlighted is None or not highlighted.trainings:
+        newest = newest_of(highlighted.trainings) if highlighted is not None else None
+        if highlighted is None or newest is None:
             return
         curves: dict[str, Curve] = {}
         for entry in entries:
@@ -277,7 +286,6 @@ class RunsRoom(Room):
                 curve = self._curves.setdefault(training.run.id, Curve())
                 curve.read_on(training.run.events_file)
                 curves[training.run.id] = curve
-        newest = max(highlighted.trainings, key=lambda candidate: candidate.status.last_s or 0.0)
         results = detail.result_rows(highlighted)
         log = detail.log_tail(newest.run)
         self.hand_over(self._show_detail, highlighted, curves, results, log, self._config(entries))
