@@ -40,30 +40,17 @@ class BoardRow:
 class Board:
     """All places of a grid."""
 
-    name: str
-    summary: str
-    axes: Sequence[str]
+    plan: GridPlan
+    entry: Entry  # of the list: its states and what is done of its work
     rows: Sequence[BoardRow]
     columns: Sequence[str]  # the dev score, then datasets and averages
     verdict: str = ""  # which place is the best, and which may be as good
-    counts: Mapping[str, int] = field(default_factory=dict)
-    is_active: bool = False
     left: str = ""  # time, with start-up and scoring, where they were measured
 
     @property
     def done(self) -> int:
         """Cells that are trained and scored."""
-        return self.counts.get("finished", 0)
-
-    @property
-    def cells(self) -> int:
-        """All cells."""
-        return sum(self.counts.values())
-
-    @property
-    def share(self) -> float:
-        """How much of the work is done, 0 to 1."""
-        return sum(row.share for row in self.rows) / max(len(self.rows), 1)
+        return self.entry.states.get("finished", 0)
 
 
 def build_board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
@@ -87,14 +74,11 @@ def build_board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
     if DEV_SCORE not in columns and any(DEV_SCORE in row.numbers for row in rows):
         columns = (DEV_SCORE, *columns)
     return Board(
-        name=plan.name,
-        summary=plan.summary,
-        axes=tuple(plan.axes),
+        plan=plan,
+        entry=entry,
         rows=rows,
         columns=columns,
         verdict=_verdict(rows, columns),
-        counts=entry.states,
-        is_active=entry.is_active,
         left=left,
     )
 

@@ -134,14 +134,13 @@ class GridScreen(Guarded, Working, Screen[None]):
         shown_board = self._board
         if shown_board is None:
             return
-        counts = "  ".join(f"{SIGNS[state]} {n} {state}" for state, n in shown_board.counts.items())
+        entry, plan = shown_board.entry, shown_board.plan
+        counts = "  ".join(f"{SIGNS[state]} {n} {state}" for state, n in entry.states.items())
         head = [
+            Content.assemble(crumbs_of("runs", [plan.name]), (f"   {plan.summary}", "$faint")),
             Content.assemble(
-                crumbs_of("runs", [shown_board.name]), (f"   {shown_board.summary}", "$faint")
-            ),
-            Content.assemble(
-                bar(shown_board.share, 36),
-                f"  {shown_board.done} of {shown_board.cells} cells done   ",
+                bar(entry.share, 36),
+                f"  {shown_board.done} of {len(plan)} cells done   ",
                 (counts, "$faint"),
                 f"   {shown_board.left}",
             ),
@@ -193,14 +192,14 @@ class GridScreen(Guarded, Working, Screen[None]):
     def _columns(self, shown_board: Board, width: int) -> list[Column]:
         """The columns that WIDTH cells hold: of the scores dev and the averages, which are last."""
         columns: list[Column] = []
-        for axis in shown_board.axes:
+        for axis in shown_board.plan.axes:
             title = axis.rpartition(".")[2]
             labels = {row.run: row.labels.get(axis, "–") for row in shown_board.rows}
             column_width = max(map(len, (title, *labels.values()))) + 2
             columns.append((title, column_width, partial(_label, labels)))
         columns.append(("seeds", max(7, *(len(row.seeds) + 2 for row in shown_board.rows)), _seeds))
         room = width - sum(column_width for _, column_width, _ in columns)
-        if shown_board.share < 1 and room >= _BAR + _NUMBER:
+        if shown_board.entry.share < 1 and room >= _BAR + _NUMBER:
             columns.append(("progress", _BAR, _progress))
             room -= _BAR
         if room >= _SPARK + 2 * _NUMBER:
@@ -261,12 +260,12 @@ class GridScreen(Guarded, Working, Screen[None]):
         """Offer what the grid allows."""
         shown_board = self._board
         if action == "stop":
-            return shown_board is not None and shown_board.is_active
+            return shown_board is not None and shown_board.entry.is_active
         if action == "resume":
             return (
                 shown_board is not None
-                and not shown_board.is_active
-                and shown_board.done < shown_board.cells
+                and not shown_board.entry.is_active
+                and shown_board.done < len(shown_board.plan)
             )
         return True
 
