@@ -74,9 +74,11 @@ def test_an_item_without_a_number_is_last_in_either_direction() -> None:
 def test_a_filter_that_reads_results_says_so_and_an_unknown_word_is_refused() -> None:
     known = facts()
     view = view_of(known, "near>0.5", None, FILE, is_descending=True)
-    assert view.is_by_results
     assert view.selection is not None
-    assert not view_of(known, "gold>2", "sts12", FILE, is_descending=True).is_by_results
+    assert view.selection.is_by_results
+    of_gold = view_of(known, "gold>2", "sts12", FILE, is_descending=True)
+    assert of_gold.selection is not None
+    assert not of_gold.selection.is_by_results
     with pytest.raises(UsageError, match="golt"):
         view_of(known, "golt>2", None, FILE, is_descending=True)
 

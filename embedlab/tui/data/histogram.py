@@ -40,6 +40,7 @@ class Histogram(Widget, can_focus=True):
     def __init__(self, name: str, colour: str, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
         self.border_title = name
+        self._field = name
         self._colour = colour
         self.bins: Bins | None = None
 
@@ -102,13 +103,13 @@ class Histogram(Widget, can_focus=True):
         brushed = self._chosen()
         low, high = self.bins.edge(brushed[0]), self.bins.edge(brushed[-1] + 1)
         self.begun = None
-        self.post_message(self.Brushed(self.bins.field, low, high))
+        self.post_message(self.Brushed(self._field, low, high))
 
     def action_clear(self) -> None:
         """Take the range away."""
         self.begun = None
         if self.bins is not None:
-            self.post_message(self.Brushed(self.bins.field, float("nan"), float("nan")))
+            self.post_message(self.Brushed(self._field, float("nan"), float("nan")))
 
 
 def _heights(counts: Sequence[int], rows: int) -> list[int]:

@@ -134,12 +134,6 @@ class View:
     sort: str = FILE
     is_descending: bool = True
     selection: ItemSelection | None = None  # None: all items of all datasets
-    missing_values: tuple[str, ...] = ()  # datasets without what the filter reads
-
-    @property
-    def is_by_results(self) -> bool:
-        """Whether results took part in the choice: such items have no interval."""
-        return self.selection is not None and self.selection.is_by_results
 
 
 def view_of(
@@ -151,17 +145,16 @@ def view_of(
     shown = facts.shown
     is_shown = np.ones(shown.items, dtype=np.bool_)
     selection = None
-    missing_values: tuple[str, ...] = ()
     if expression.strip():
         models = {model.name: model.members for model in shown.columns}
         selection = items_that_fit(facts.outcomes, expression, models)
-        is_shown, missing_values = selection.is_selected, selection.datasets_without
+        is_shown = selection.is_selected
     if dataset in shown.datasets:
         is_shown = is_shown & (facts.blocks == shown.datasets.index(dataset or ""))
         selection = ItemSelection(
             is_selected=is_shown,
             is_by_results=selection.is_by_results if selection is not None else False,
-            datasets_without=missing_values,
+            datasets_without=selection.datasets_without if selection is not None else (),
         )
     rows = np.flatnonzero(is_shown)
     if sort != FILE:
@@ -178,7 +171,6 @@ def view_of(
         sort=sort,
         is_descending=is_descending,
         selection=selection,
-        missing_values=missing_values,
     )
 
 
@@ -208,7 +200,6 @@ def sort_orders(facts: Facts) -> list[str]:
 class Bins:
     """A histogram: how many of the shown items and of all are in each bin."""
 
-    field: str
     low: float
     high: float
     shown: tuple[int, ...]
@@ -230,7 +221,6 @@ def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
     picked = values[view.rows]
     shown_counts, _ = np.histogram(picked[np.isfinite(picked)], count, limits)
     return Bins(
-        field=name,
         low=limits[0],
         high=limits[1],
         shown=tuple(shown_counts.tolist()),
@@ -240,9 +230,8 @@ def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
 
 def with_range(expression: str, name: str, low: float, high: float) -> str:
     """EXPRESSION with the range of the field NAME in place of an earlier one of it."""
-    quoted = f'"{name}"' if re.search(r'[\s:"/<>=!]', name) else name
     low, high = np.floor(low * 1000) / 1000, np.ceil(high * 1000) / 1000
-    return f"{without_range(expression, quoted)} {low:g}<={quoted}<={high:g}".strip()
+    return f"{without_range(expression, name)} {low:g}<={name}<={high:g}".strip()
 
 
 def without_range(expression: str, name: str) -> str:

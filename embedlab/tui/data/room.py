@@ -267,13 +267,12 @@ class DataRoom(Room):
         self.table.show(view)
         if not len(view.rows):
             self._refuse(EmbedlabError("no item matches", hint=no_match_hint(view)))
-        missing_note = (
-            f" · no such values: {', '.join(view.missing_values[:3])}"
-            if view.missing_values
-            else ""
-        )
-        by_results = " · chosen by results" if view.is_by_results else ""
-        self.table.border_title = Content(f"items{by_results}{missing_note}")
+        title = "items"
+        if view.selection is not None:
+            title += " · chosen by results" * view.selection.is_by_results
+            if lacking := view.selection.datasets_without:
+                title += f" · no such values: {', '.join(lacking[:3])}"
+        self.table.border_title = Content(title)
         self.dashboard.remember("filter", view.expression)
         self.dashboard.remember("sort", view.sort)
         self.dashboard.take_view(view)
