@@ -167,5 +167,20 @@ def test_the_dry_run_of_a_grid_that_was_never_measured_has_no_estimate(
 ) -> None:
     form = new_form(GRID, replace(settings, data=STARTER_FOLDER))
     trial = asyncio.run(dry_run(words(GRID, form, settings, tmp_path)))
-    assert (trial.error, trial.estimate) == ("", "")
+    assert trial.estimate == ""
     assert trial.lines[0] == "18 cells: 6 variants x 3 seeds"
+
+
+def test_what_a_dry_run_refuses_is_its_error_with_its_hint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def communicate() -> tuple[bytes, bytes]:
+        return b"", b"a warning\nembedlab: error: no recipe 'x'\n  hint: embedlab recipes ls\n"
+
+    async def piped(*_: object, **options: object) -> SimpleNamespace:
+        return SimpleNamespace(returncode=2, communicate=communicate)
+
+    monkeypatch.setattr("embedlab.tui.runs.launching.start_piped", piped)
+    with pytest.raises(EmbedlabError, match=r"no recipe 'x'$") as refused:
+        asyncio.run(dry_run(["train", "x"]))
+    assert refused.value.hint == "embedlab recipes ls"

@@ -96,7 +96,6 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self._choice: Choice | None = None
         self._own: Form | None = None  # of the choice, before anything was typed
         self._timer: Timer | None = None
-        self._trial: DryRun | None = None
         self._is_starting = False
         self._goes_on = False  # into the form, once it is there
 
@@ -204,7 +203,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         try:
             choice = await asyncio.to_thread(choice_of_file, path)
         except EmbedlabError as error:
-            self._show_trial(DryRun.refused(error))
+            self._show_refusal(error)
             return
         self._choices = {choice.key: choice, **self._choices}
         files = [*dict.fromkeys([choice.name, *self._own_files])]
@@ -243,7 +242,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         try:
             stored_form = await asyncio.to_thread(new_form, choice, self._settings)
         except (EmbedlabError, OSError) as error:
-            self._show_trial(DryRun(lines=(), error=str(error)))
+            self._show_refusal(error)
             return
         if choice != self._choice:
             return
@@ -325,18 +324,20 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         if choice is None:
             return
         self.query_one("#tried", VerticalScroll).border_title = "dry run …"
-        trial = await self._dry_run(choice, self.form)
+        try:
+            trial = await self._dry_run(choice, self.form)
+        except EmbedlabError as error:
+            if choice == self._choice:
+                self._show_refusal(error)
+            return
         if choice == self._choice:
             self._show_trial(trial)
 
     async def _dry_run(self, choice: Choice, form: Form) -> DryRun:
-        try:
-            command_words = await asyncio.to_thread(
-                arguments, choice, form, self._settings, state_folder() / "grids"
-            )
-            trial = await dry_run(command_words)
-        except EmbedlabError as error:
-            return DryRun.refused(error)
+        command_words = await asyncio.to_thread(
+            arguments, choice, form, self._settings, state_folder() / "grids"
+        )
+        trial = await dry_run(command_words)
         return replace(
             trial,
             lines=(*trial.lines, "", f"$ embedlab {shlex.join(command_words)}"),
@@ -344,17 +345,21 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         )
 
     def _show_trial(self, trial: DryRun) -> None:
-        self._trial = trial
-        pane = self.query_one("#tried", VerticalScroll)
-        pane.border_title = "dry run: cannot start" if trial.error else "dry run · ctrl+s starts it"
         lines = [Content(line) for line in trial.lines]
         if trial.estimate:
             time = f"about {trial.estimate}, start-up and scoring counted"
             lines.insert(0, Content.styled(time, "bold"))
-        if trial.error:
-            lines = [Content.styled(trial.error, "$text-error")]
-            lines += [faint(f"hint: {trial.hint}")] if trial.hint else []
-        pane.query_one(Static).update(Content("\n").join(lines))
+        self._show_tried("dry run · ctrl+s starts it", lines)
+
+    def _show_refusal(self, error: EmbedlabError | OSError) -> None:
+        lines = [Content.styled(str(error), "$text-error")]
+        if hint := getattr(error, "hint", ""):
+            lines.append(faint(f"hint: {hint}"))
+        self._show_tried("dry run: cannot start", lines)
+
+    def _show_tried(self, title: str, lines: Sequence[Content]) -> None:
+        self.query_one("#tried", VerticalScroll).border_title = title
+        self.say("#tried Static", Content("\n").join(lines))
 
     # keys
 
@@ -383,12 +388,9 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self.query_one("#tried", VerticalScroll).border_title = "starting …"
         try:
             trial = await self._dry_run(choice, form)
-            if trial.error:
-                self._show_trial(trial)
-                return
             await start_choice(choice, trial.words, self._settings)
         except EmbedlabError as error:
-            self._show_trial(DryRun.refused(error))
+            self._show_refusal(error)
             return
         finally:
             self._is_starting = False

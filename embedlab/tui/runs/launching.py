@@ -72,18 +72,11 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class DryRun:
-    """What starting a form would do, or why it cannot start."""
+    """What starting a form would do."""
 
     lines: tuple[str, ...]
     estimate: str = ""  # of time, with start-up and scoring; empty where it was never measured
-    error: str = ""
-    hint: str = ""
     words: tuple[str, ...] = ()  # behind `embedlab`
-
-    @classmethod
-    def refused(cls, error: EmbedlabError) -> "DryRun":
-        """What cannot start because of ERROR."""
-        return cls(lines=(), error=error.message, hint=str(error.hint))
 
 
 def choices() -> list[Choice]:
@@ -289,7 +282,9 @@ def _absolute(base: Any, folder: Path) -> Any:
 
 
 async def dry_run(words: Sequence[str]) -> DryRun:
-    """What `embedlab WORDS` would do; the process ends with the task that awaits it."""
+    """What `embedlab WORDS` would do; what the command refuses is an EmbedlabError. The process
+    ends with the task that awaits it.
+    """
     is_grid = words[0] == "grid"
     command = python_command(*words, "--dry-run", *(["--json"] if is_grid else []))
     process = await start_piped(command, stderr=asyncio.subprocess.PIPE)
@@ -299,10 +294,8 @@ async def dry_run(words: Sequence[str]) -> DryRun:
         if process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    messages = error_output.decode(errors="replace").splitlines()
     if process.returncode:
-        error, hint = _two_lines(messages)
-        return DryRun(lines=(), error=error, hint=hint)
+        raise _printed_error(error_output)
     if not is_grid:  # behind the recipe, which the form shows
         text = output.decode(errors="replace").rstrip().rpartition("\n\n")[2]
         return DryRun(lines=tuple(line.removeprefix("# ") for line in text.splitlines()))
@@ -313,7 +306,11 @@ async def dry_run(words: Sequence[str]) -> DryRun:
         for cell in cell_rows
     )
     remaining = [cell for cell in cell_rows if not cell["done"]]
-    estimate_text = " ".join(messages).partition("; about ")[2].partition(";")[0]
+    estimate_text = (
+        " ".join(error_output.decode(errors="replace").split())
+        .partition("; about ")[2]
+        .partition(";")[0]
+    )
     is_measured = all(cell.get("seconds") for cell in remaining)
     count = (
         f"{count_text(len(cell_rows), 'cells')}: {count_text(len(variants), 'variants')} x "
@@ -327,16 +324,17 @@ async def dry_run(words: Sequence[str]) -> DryRun:
     )
 
 
-def _two_lines(messages: Sequence[str]) -> tuple[str, str]:
-    """The error and the hint that a command printed."""
+def _printed_error(output: bytes) -> EmbedlabError:
+    """The error with its hint that a command printed."""
+    messages = output.decode(errors="replace").splitlines()
     start = next(
         (n for n, line in enumerate(messages) if line.startswith("embedlab: error:")), None
     )
     if start is None:
-        return messages[-1] if messages else "it ended without a message", ""
+        return EmbedlabError(messages[-1] if messages else "it ended without a message")
     text = " ".join(line.strip() for line in messages[start:])
     error, _, hint = text.partition(" hint: ")
-    return error.removeprefix("embedlab: error: "), hint
+    return EmbedlabError(error.removeprefix("embedlab: error: "), hint=hint)
 
 
 def resume_grid(name: str, settings: Settings) -> None:
@@ -358,10 +356,9 @@ async def start_choice(choice: Choice, words: Sequence[str], settings: Settings)
         process = await start_piped(
             python_command(*words, "--detach", "--quiet"), stderr=asyncio.subprocess.PIPE
         )
-        _, err = await process.communicate()
+        _, error_output = await process.communicate()
         if process.returncode:
-            error, hint = _two_lines(err.decode(errors="replace").splitlines())
-            raise EmbedlabError(error, hint=hint)
+            raise _printed_error(error_output)
         return
     log = GridFolder.of(settings.runs, Path(words[2]).stem).path / _LOG
     write_atomic(log.with_suffix(".json"), json.dumps(list(words)))
