@@ -27,11 +27,8 @@ class ResultRow:
     """The score of one dataset or average, of all seeds that have it."""
 
     task: str
-    name: str
-    metric: str
-    items: int
+    score: StoredScore  # of the first seed
     spread: ScoreSpread
-    is_average: bool
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:
@@ -85,11 +82,8 @@ def result_rows(entry: Entry) -> list[ResultRow]:
             rows.append(
                 ResultRow(
                     task=task,
-                    name=name,
-                    metric=first_score.metric,
-                    items=first_score.items,
+                    score=first_score,
                     spread=ScoreSpread(values=values, low=low, high=high),
-                    is_average=first_score.by == "average",
                 )
             )
     return rows

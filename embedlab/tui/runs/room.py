@@ -543,14 +543,15 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
             if any(training.status.state == "finished" for training in entry.trainings)
             else "no model to score: the training did not finish"
         )
-    width = max(len(row.name) for row in rows)
+    width = max(len(row.score.slice) for row in rows)
     lines = []
     for task, group in groupby(rows, key=lambda row: row.task):
         first_row, *_ = task_rows = list(group)
-        lines.append(faint(f"{task}  {first_row.metric} · items"))
+        lines.append(faint(f"{task}  {first_row.score.metric} · items"))
         for row in task_rows:
-            text = f"{row.name:<{width}}  {row.spread.text:<20}", "bold" * row.is_average
-            lines.append(Content.assemble(text, (f"{row.items:>7,}", "$faint")))
+            style = "bold" * (row.score.by == "average")
+            text = f"{row.score.slice:<{width}}  {row.spread.text:<20}", style
+            lines.append(Content.assemble(text, (f"{row.score.items:>7,}", "$faint")))
     if entry.plan is not None:
         best_setting = entry.seeds[0].run.name
         lines.insert(0, faint(f"the best setting by dev, {best_setting}"))
