@@ -50,13 +50,11 @@ class Memory:
         value = self._values[EVERYWHERE if everywhere else self._place].get(name, default)
         return value if default is None or type(value) is type(default) else default
 
-    def set(self, name: str, value: Any, *, everywhere: bool = False) -> bool:
-        """Remember VALUE, which JSON can hold, under NAME; gives whether that is a change."""
+    def set(self, name: str, value: Any, *, everywhere: bool = False) -> None:
+        """Remember VALUE, which JSON can hold, under NAME."""
         place = EVERYWHERE if everywhere else self._place
-        if self._values[place].get(name) == value:
-            return False
-        self._values[place][name] = self._changed[place][name] = value
-        return True
+        if self._values[place].get(name) != value:
+            self._values[place][name] = self._changed[place][name] = value
 
     def write(self) -> None:
         """Write what was changed since the last time into what the file holds now."""

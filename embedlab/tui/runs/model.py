@@ -375,7 +375,7 @@ class RunFollower:
             training = stamped[1]
         else:
             training = _read(run, now)
-        intervals = self._intervals.get((run.path, _score_stamp(run)), {})
+        intervals = self._intervals.get((run.path, _stamp(run.evaluations)), {})
         if intervals != training.intervals:
             training = replace(training, intervals=intervals)
         self._trainings[run.path] = stamp, training
@@ -387,23 +387,19 @@ class RunFollower:
             training
             for training in runs.trainings
             if training.score is not None
-            and (training.run.path, _score_stamp(training.run)) not in self._intervals
+            and (training.run.path, _stamp(training.run.evaluations)) not in self._intervals
         )
         return newest_of(without)
 
     def keep_intervals(self, run: RunFolder, intervals: Mapping[str, tuple[float, float]]) -> None:
         """Show these INTERVALS beside the scores of RUN from the next look on."""
-        self._intervals[run.path, _score_stamp(run)] = intervals
+        self._intervals[run.path, _stamp(run.evaluations)] = intervals
 
 
 @lru_cache(maxsize=1_000)
 def _read_plan(path: Path, stamp: object) -> GridPlan:
     """Read the plan in the file at PATH, which changes with its STAMP."""
     return GridPlan.load(path)
-
-
-def _score_stamp(run: RunFolder) -> object:
-    return _stamp(run.evaluations)
 
 
 def _read(run: RunFolder, now: float) -> Training:
