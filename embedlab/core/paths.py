@@ -127,8 +127,9 @@ def place_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
 
     Values of a wrong type are left as they are, and refused when the recipe is built.
     """
-    with suppress(AttributeError, KeyError, TypeError):
-        for stage in values["stage"]:
+    stages = values.get("stage")
+    for stage in stages if isinstance(stages, list) else ():
+        with suppress(AttributeError, KeyError, TypeError):
             if isinstance(files := stage["data"].get("files"), list):
                 stage["data"]["files"] = absolute_paths(files, folder)
     return values

@@ -6,6 +6,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
+from embedlab.core.paths import place_files
 from embedlab.core.recipe import (
     MixSection,
     from_table,
@@ -36,6 +37,13 @@ def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:
     assert recipe.stages[0].objective.options.positives == 3
     assert recipe.encoder.pooling == "cls"
     assert recipe.stages[0].optim.epochs == 2
+
+
+def test_files_are_beside_the_recipe_also_behind_a_stage_without_data(tmp_path: Path) -> None:
+    stages = {"stage": [{}, {"data": {"files": ["rows.tsv"]}}]}  # --set may name the first one's
+    assert place_files(stages, tmp_path)["stage"][1]["data"]["files"] == [
+        str(tmp_path / "rows.tsv")
+    ]
 
 
 def test_the_hash_changes_with_the_training_and_not_with_its_description() -> None:
