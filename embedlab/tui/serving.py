@@ -268,8 +268,9 @@ class DashboardServer(Server):
         """Refuse a foreign name that resolves to this machine; the names of a server on a network
         are not known.
         """
-        is_own_name = request.url.host in {*LOOPBACK, self.host}
-        if is_local_host(self.host) and not (is_own_name and request.url.port == self.port):
+        if is_local_host(self.host) and request.host not in {
+            host for name in (*LOOPBACK, self.host) for host in _hosts(name, self.port)
+        }:
             raise web.HTTPForbidden(text=f"this server is not {request.host!r}")
 
     async def _protect(self, request: web.Request, response: web.StreamResponse) -> None:
@@ -311,6 +312,12 @@ def is_local_host(host: str) -> bool:
 
 def _authority(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _hosts(name: str, port: int) -> tuple[str, ...]:
+    """The names that a browser uses for this server; it omits port 80."""
+    authority = _authority(name, port)
+    return (authority, authority.removesuffix(":80")) if port == 80 else (authority,)
 
 
 def _reason(error: OSError) -> str:

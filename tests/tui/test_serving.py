@@ -147,6 +147,14 @@ async def test_without_the_right_token_page_and_websocket_are_refused(
         assert await refusal(client, f"{own}{path}", {"Origin": own}) == 403, path
 
 
+@pytest.mark.parametrize("host", ["elsewhere.example", "a:b:c", "127.0.0.1:99999999", "[::1"])
+async def test_a_page_under_another_name_is_refused_also_where_it_is_no_name(
+    served: str, client: Any, host: str
+) -> None:
+    async with client.get(served, headers={"Host": host}) as answer:
+        assert answer.status == 403
+
+
 async def test_a_websocket_of_another_page_is_refused_though_it_has_the_token(
     served: str, client: Any
 ) -> None:
