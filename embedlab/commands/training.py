@@ -38,7 +38,7 @@ from embedlab.core.errors import (
 from embedlab.core.foreign_files import open_own
 from embedlab.core.network import is_reachable
 from embedlab.core.note import kind_of
-from embedlab.core.paths import STARTER_FOLDER, data_name
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
@@ -53,7 +53,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.launch import run_together, start_run
+from embedlab.runs.launch import run_together, shared_flags, start_run
 from embedlab.runs.status import Status, collapse_of, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
@@ -344,7 +344,7 @@ def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
         with suppress(EmbedlabError):
             recipe, *_ = selected_recipe(tried_options, local_settings)
             if not _missing_now(recipe, local_settings):
-                words = [*train_words(tried_options), "--data", data_name(folder)]
+                words = [*train_words(tried_options), *_changed_flags(local_settings)]
                 return Hint(f"on this machine: embedlab {shlex.join(words)}")
     return Hint(
         "give the folder of the corpora with ",
@@ -353,6 +353,17 @@ def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
         NamedOption("--encoder", "DIR"),
         ", or run once with a network",
     )
+
+
+def _changed_flags(settings: Settings) -> Iterator[str]:
+    """Yield the common options of SETTINGS that are not the usual ones."""
+    flags, usual_flags = shared_flags(settings), shared_flags(Settings())
+    count = len(usual_flags)  # pairs of a name and a value, of settings that are never absent
+    for name, value, usual in zip(
+        flags[:count:2], flags[1:count:2], usual_flags[1::2], strict=True
+    ):
+        yield from (name, value) if value != usual else ()
+    yield from flags[count:]
 
 
 def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:

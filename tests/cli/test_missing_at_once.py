@@ -26,6 +26,17 @@ def test_a_training_names_all_that_is_missing_and_what_works_in_its_place(
     assert embedlab(*words, "--offline", "--dry-run").code == 0
 
 
+def test_the_command_that_works_keeps_the_common_options_that_were_typed(
+    embedlab: Embedlab,
+) -> None:
+    typed = ("--offline", "--allow-partial", "--deterministic", "--runs", "elsewhere")
+    answer = embedlab("train", "snli-supcl", *typed, "--threads", "2")
+    *_, hint = answer.err.splitlines()
+    words = shlex.split(hint)
+    assert {*typed, "--threads", "2"} <= {*words}
+    assert {"--device", "--precision"}.isdisjoint(words)  # these are as usual
+
+
 def test_models_that_are_not_here_say_what_they_were_taken_for_and_what_is(
     embedlab: Embedlab,
 ) -> None:
