@@ -420,7 +420,7 @@ def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
     plots, descriptions = [], []
     for rows in frame.partition_by("task", maintain_order=True):
         task, metric, setting = rows.select("task", "metric", "setting").row(0)
-        is_drawn = (pl.col("metric") == metric) & (pl.col("setting") == setting)
+        is_drawn = pl.col("metric").eq_missing(metric) & pl.col("setting").eq_missing(setting)
         record_by_key = {
             (record["model"], record["slice"]): record
             for record in rows.filter(is_drawn).to_dicts()

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.reports.figures import FigureFile, draw_figure, figure_kind
+from embedlab.reports.figures import FigureFile, draw_figure, figure_kind, figure_kinds
 from embedlab.reports.plots import band_means, draw_paper
 from embedlab.reports.series import BANDS, FEWEST, Plot, Series
 
@@ -159,3 +159,17 @@ def test_what_is_typed_behind_a_file_decides_the_figure(
         True,
         Path("f.PDF"),
     )
+
+
+def test_scores_without_a_setting_are_drawn() -> None:
+    text = pl.Series([None], dtype=pl.String)  # as of the items of a task that has one way alone
+    frame = pl.DataFrame(
+        {
+            **{"task": ["nli"], "metric": ["accuracy"], "setting": text, "model": ["m"]},
+            **{"slice": ["snli"], "items": [3], "by": ["dataset"], "marks": text},
+            **{"shared_pairs": [0], "shared_sentences": [0], "score": [50.0]},
+            **{"low": [40.0], "high": [60.0], "sd": [None]},
+        }
+    )
+    (plot,) = figure_kinds("evaluate")["scores"].draw(frame=frame)[0]
+    assert plot.labels == ["snli"]
