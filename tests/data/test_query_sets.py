@@ -71,7 +71,7 @@ def test_other_texts_have_another_hash_so_that_stored_results_do_not_count(tmp_p
     assert hashes[0] != hashes[1]
     for content, fault in (
         (gzip.compress(b"one line\n"), "have different numbers of lines"),
-        (b"not gzip", "cannot be read: Not a gzipped file"),
+        (b"not gzip", "is not a gzipped text: Not a gzipped file"),
     ):
         (tmp_path / "multi30k_captions/test_2016.3.en.gz").write_bytes(content)
         with pytest.raises(MissingError, match=fault):
