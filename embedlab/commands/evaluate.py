@@ -173,14 +173,16 @@ def _evaluate_items(
     from embedlab.reports.scores import score_table
 
     refuse_grouping(options, selected_tasks)
-    for name, folder in (("mteb", options.mteb), ("submission", options.submission)):
-        refuse(
+    refuse(
+        *(
             (
                 folder is not None,
                 f"option {name} is for whole datasets, not for items that are picked or grouped",
                 "remove one of the two options",
             )
+            for name, folder in {"mteb": options.mteb, "submission": options.submission}.items()
         )
+    )
     slicing = Slicing(
         by=options.by,
         where=options.where,

@@ -96,12 +96,16 @@ def select_items(
     """Return the items that EXPRESSION picks out; that there is none is a UsageError."""
     selection = items_that_fit(outcomes, expression, models)
     if not selection.is_selected.any():
-        named_values = [
-            f"values of {name}: {first_few(_column(name, outcomes, models)[0].drop_nulls().unique().sort(), 6)}"
-            for name in item_condition(expression, [*models]).meta.root_names()
-            if name in readable_properties() and readable_properties()[name].kind == "name"
+        read_names = dict.fromkeys(item_condition(expression, [*models]).meta.root_names())
+        values_of_name = {
+            name: given.values(outcomes).drop_nulls().unique().sort()
+            for name, given in readable_properties().items()
+            if name in read_names and given.kind == "name"
+        }
+        hints = [
+            f"values of {name}: {first_few(values, 6)}" for name, values in values_of_name.items()
         ]
-        hint = "; ".join(dict.fromkeys(named_values)) or "change the expression"
+        hint = "; ".join(hints) or "change the expression"
         raise UsageError(
             f"no item matches {expression!r}", hint=f"{hint}; without it all items are shown"
         )
