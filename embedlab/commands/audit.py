@@ -181,11 +181,13 @@ def _rows(
     import numpy as np
     import polars as pl
 
+    from embedlab.analysis.near_duplicates import NearDuplicates
     from embedlab.analysis.reading_effect import reading_effect
-    from embedlab.comparison.evidence import item_topics
+    from embedlab.analysis.topics import topics_of_texts
+    from embedlab.outcomes.frame import text_numbers
     from embedlab.outcomes.property import property_named
 
-    topics = item_topics(outcomes)
+    texts = text_numbers(outcomes)
     dice, length = (
         property_named(name).values(outcomes).cast(pl.Float64).to_numpy()
         for name in ("dice", "length")
@@ -203,13 +205,15 @@ def _rows(
             }
             has_all = ~np.isnan(np.concatenate([*predictions.values()])).any(axis=0)
             kept_rows = kept_rows[has_all]
+            near = block.near() if block.near is not None else NearDuplicates.none()
+            topics = topics_of_texts(texts[rows], near)  # of this dataset alone
             effects = {
                 title: reading_effect(
                     outcomes.rows["gold"].gather(kept_rows).to_numpy(),
                     predictions[leader][:, has_all],
                     predictions[reference][:, has_all],
                     read_counts[kept_rows] > 0,
-                    topics=topics[kept_rows],
+                    topics=topics[np.searchsorted(rows, kept_rows)],
                     sources=(sources.to_numpy() - 1).astype(np.intp)[has_all],
                     covariates=np.stack([dice[kept_rows], np.log(length[kept_rows] + 1)], axis=1),
                 )

@@ -1,5 +1,6 @@
 """An audit counts the items that a model has read, and says what nobody can know."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,27 @@ def test_without_a_prediction_of_all_three_models_items_are_counted_alone(
     assert answer.code == 0, answer.err
     (row,) = answer.rows
     assert (row["items"], row.get("effect")) == (60, None)
+
+
+def test_the_interval_of_a_dataset_does_not_depend_on_what_else_is_audited(
+    tmp_path: Path, trained: Embedlab
+) -> None:
+    lines = pairs(tmp_path)
+    Path("mine.tsv").write_text(Path("test.tsv").read_text("utf-8"), encoding="utf-8")
+    first_sentences = [line.split("\t")[0] for line in lines]
+    shared = [
+        f"{first}\t{other}\t{number % 6}"
+        for number, (first, other) in enumerate(pairwise(first_sentences))
+    ]
+    Path("other.tsv").write_text("\n".join(["sentence1\tsentence2\tscore", *shared]), "utf-8")
+    Path("all.tsv").write_text(
+        "\n".join(["sentence1\tsentence2\tscore", *lines, *shared]), encoding="utf-8"
+    )
+    words = ("--reference", "dice", "--placebo", "wordllama", "--data", "tiny", "--threads", "1")
+    alone = trained("audit", "half", *words, "--task", "test.tsv", "--json").rows[0]
+    beside = trained(
+        "audit", "half", *words, "--task", "test.tsv", "--task", "other.tsv", "--json"
+    ).rows[0]
+    assert alone["effect_low"] is not None
+    keys = ("effect", "effect_low", "effect_high", "effect_p")
+    assert [beside[key] for key in keys] == [alone[key] for key in keys]
