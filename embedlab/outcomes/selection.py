@@ -118,7 +118,8 @@ def _column(
     """Return what an expression reads by NAME, and whether that is a result."""
     properties = readable_properties()
     if name in properties:
-        return properties[name].values(outcomes), False
+        values = properties[name].values(outcomes)
+        return values, values.dtype.is_numeric() and _is_score(values, outcomes, models)
     if name in _FACTS:
         return outcomes.column(name), False
     if name == NUMBER:
@@ -129,6 +130,22 @@ def _column(
         texts = pl.DataFrame([outcomes.column(side).alias(side) for side in SENTENCES])
         return PairNotes.load().of_pairs(texts), True
     return _rank_errors(outcomes, models)[name], True
+
+
+def _is_score(values: pl.Series, outcomes: Outcomes, models: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether VALUES of a property are the scores of one of MODELS, as word overlap is of
+    the model dice, on the items of some block.
+    """
+    for members in models.values():
+        if not {*members} <= {*outcomes.predictions.columns}:
+            continue
+        scores = outcomes.without_classes(_mean(outcomes.predictions, members))
+        distances = pl.DataFrame(
+            [outcomes.rows["block"], (values - scores).abs().alias("distance")]
+        )
+        if (distances.group_by("block").max()["distance"] == 0).any():
+            return True
+    return False
 
 
 def _mean(predictions: pl.DataFrame, members: Sequence[str]) -> pl.Series:

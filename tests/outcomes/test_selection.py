@@ -9,6 +9,7 @@ import pytest
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, is_expression
+from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import select_items
 
 MODELS = {"near": ("near",), "mean": ("near", "far")}
@@ -133,3 +134,13 @@ def test_a_model_called_like_a_column_of_items_is_neither_read_nor_ranked(pairs:
     for name in ("gold", "dataset"):
         with pytest.raises(UsageError, match="no item matches 'gap>0'"):
             select_items(pairs, "gap>0", {"near": ("near",), name: ("far",)})
+
+
+def test_a_property_that_is_the_score_of_a_compared_model_is_a_result(both: Outcomes) -> None:
+    overlap = property_named("dice").values(both).fill_null(0)
+    predictions = both.predictions.with_columns(overlap.alias("counted"), near=overlap * 2)
+    outcomes = replace(both, predictions=predictions)
+    models = {"near": ("near",), "any name": ("counted",)}
+    assert select_items(outcomes, "dice>0.5", models).is_by_results
+    assert not select_items(outcomes, "dice>0.5", {"near": ("near",)}).is_by_results
+    assert not select_items(outcomes, "length<2", models).is_by_results
