@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,6 +15,7 @@ from embedlab.analysis.evidence import member_columns
 from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import Hint, MissingError, NamedOption, UsageError
 from embedlab.core.names import recipe_names
+from embedlab.core.note import Note
 from embedlab.core.paths import STARTER
 from embedlab.core.printable import first_few
 from embedlab.data.source import Source
@@ -278,20 +280,23 @@ Results = dict[str, list[TaskResult]]  # by model, one a member; none of one tha
 
 def results_on_task(
     models: Sequence[Model], selected: SelectedTask, work: Work, ready: Readiness, session: Session
-) -> tuple[Results, tuple[str, ...]]:
+) -> tuple[Results, dict[str, list[str]]]:
     """The results of each model on a task, and the texts that are left out for all because some
-    member has no vector of them.
+    member has no vector of them, by model.
     """
     results = {model.name: _results_of(model, selected, work, ready, session) for model in models}
     all_results = [result for model_results in results.values() for result in model_results]
-    refused_texts = tuple(
-        sorted({text for result in all_results for text in result.evaluation.refused})
-    )
+    refused_by_model = {
+        name: refused
+        for name, model_results in results.items()
+        if (refused := [text for result in model_results for text in result.evaluation.refused])
+    }
+    refused_texts = tuple(sorted({*chain(*refused_by_model.values())}))
     is_for_all = (
         not selected.definition.has_lone_items if work.wants_items else len(all_results) > 1
     )
     if not refused_texts or not is_for_all or models[0].members[0].refused_texts:
-        return results, ()
+        return results, {}
     reduced_models = [
         replace(
             model,
@@ -299,7 +304,7 @@ def results_on_task(
         )
         for model in models
     ]
-    return results_on_task(reduced_models, selected, work, ready, session)[0], refused_texts
+    return results_on_task(reduced_models, selected, work, ready, session)[0], refused_by_model
 
 
 def _results_of(
@@ -436,10 +441,11 @@ def _add_results(
     gathered.notes += [*partial_notes(states), *(texts.notes if texts is not None else ())]
     model_results, refused = results_on_task(models, selected, work, ready, session)
     if refused:
-        refusal = f"{len(refused)} text{'s' * (len(refused) > 1)} without a vector of some model"
-        gathered.notes.append(
-            f"{selected.task}: {refusal} left out for all: {first_few(refused, 3)}"
-        )
+        refused_texts = sorted({*chain(*refused.values())})
+        count = f"{len(refused_texts)} text{'s' * (len(refused_texts) > 1)}"
+        refusal = f"{selected.task}: {count} without a vector left out for all"
+        text = f"{refusal}: {first_few(refused_texts, 3)}"
+        gathered.notes.append(Note(text, models=[*refused], short_texts=[text], kind="unread"))
     results: dict[str, TaskResult] = {}
     for model in models:
         text_notes = _note_training_text(gathered, model, session)

@@ -310,12 +310,17 @@ class GateRow:
     high: float
     items: int
     margin: float
+    is_unread: bool = (
+        False  # whether CANDIDATE has no vector of some texts: their items are left out
+    )
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 where the whole interval is above −margin, 4 where it is below, 5 otherwise."""
+        """0 where the whole interval is above −margin and nothing is left out, 4 where it is below,
+        5 otherwise.
+        """
         if self.low > -self.margin:
-            return ExitCode.OK
+            return ExitCode.UNKNOWN if self.is_unread else ExitCode.OK
         return ExitCode.DIFFERENT if self.high < -self.margin else ExitCode.UNKNOWN
 
     @property
@@ -336,7 +341,7 @@ class GateRow:
             difference = (
                 f"{self.difference:+.2f}{', without an interval,' if isnan(self.low) else interval}"
             )
-        is_open = self.exit_code == ExitCode.UNKNOWN
+        is_open = self.exit_code == ExitCode.UNKNOWN and not self.low > -self.margin
         needed = ""
         if is_open and isfinite(self.items_needed):
             needed = f" (about {self.items_needed:,} items would decide, not {self.items:,})"
@@ -345,11 +350,16 @@ class GateRow:
 
 def gate_rows(report: Report, margin: float) -> list[GateRow]:
     """The rows that a gate of MARGIN points decides by: the averages where there are any."""
+    from embedlab.core.note import Note, kind_of
     from embedlab.reports.tables import attributes
     from embedlab.tasks.task import scale_of
 
     slices = report.compared.slices
     candidate = report.compared.models[1].name
+    is_unread = any(
+        kind_of(note) == "unread" and isinstance(note, Note) and candidate in note.models
+        for note in report.gathered.notes
+    )
     chosen_rows = [average for average in slices if average.averaged_keys] or slices
     rows = []
     for gate_row in chosen_rows:
@@ -364,6 +374,7 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
             difference=difference,
             items=gate_row.items,
             margin=margin,
+            is_unread=is_unread,
             **values,
         )
         rows.append(row)
@@ -383,6 +394,8 @@ def with_gate(report: Report, margin: float) -> Report:
         f"gate {_ENDS[code]}, margin {margin:g}: {candidate} minus {base} is "
         f"{'; '.join(decisive) or 'not known'}"
     )
+    if any(row.is_unread for row in rows):
+        line = f"{line}, without items that {candidate} has no vectors of"
     table, *other_tables = report.tables
     records = []
     for row in rows:

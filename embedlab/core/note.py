@@ -12,6 +12,7 @@ NoteKind = Literal[
     "generated",
     "failed",
     "doubted",
+    "unread",  # texts that a model has no vector of, and so items that are left out
     "shared pairs",
     "stated text",
     "unknown text",

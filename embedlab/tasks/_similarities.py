@@ -12,6 +12,7 @@ import polars as pl
 from embedlab.analysis.overlap import dice_of_rows
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
+from embedlab.core.note import Note
 from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import DescribedModel, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
@@ -92,17 +93,18 @@ def _score_pairs(
     return [similar[start:end] for start, end in pairwise(bounds)]
 
 
-def _refusal_notes(parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[str]:
+def _refusal_notes(parts: Sequence[Part], similar: Sequence[pl.Series]) -> Iterator[Note]:
     """Yield how many pairs of each part have no similarity, for a model that computes vectors."""
     for part, column in zip(parts, similar, strict=True):
         if 0 < column.null_count() < len(column):
             row = int(column.is_null().arg_true()[0])
             first, second = (part.frame[side][row] for side in _SIDES)
-            yield (
+            text = (
                 f"no vectors for {column.null_count()} of {len(column)} pairs of "
                 f"{dataset_of(part.state)}; comparisons leave these out for every model: the first is pair "
                 f"{row}, {first!r} and {second!r}"
             )
+            yield Note(text, kind="unread")
 
 
 def is_scored_row(spec: ModelSpec, similar: pl.Series) -> pl.Series:
