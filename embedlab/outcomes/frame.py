@@ -53,6 +53,7 @@ class Block:
     # whether the scores of its sources are put together in one of several ways, which numbers then
     # name
     is_aggregated: bool = False
+    left_out: int = 0  # items that some member cannot read, so that they are here for none
     near: Callable[[], NearDuplicates] | None = field(
         default=None, compare=False
     )  # similar sentences; None where words are not at hand

@@ -118,6 +118,7 @@ def join_members(
             member: by_dataset[name] for member, by_dataset in by_name.items() if name in by_dataset
         }
         items, predicted = _join_items(first, by_member)
+        read_items = pl.concat([outcomes.items["item"] for outcomes in by_member.values()])
         empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, items.height)
         predictions.append(pl.DataFrame({each: predicted.get(each, empty) for each in members}))
         sentences = items.select(
@@ -135,6 +136,7 @@ def join_members(
                 measures=measures,
                 classes=first.classes,
                 is_aggregated=measures == ("spearman",) and not first.classes,
+                left_out=read_items.n_unique() - items.height,
                 near=partial(near_sentences_of, sentences, cache) if is_known else None,
             )
         )

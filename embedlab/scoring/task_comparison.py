@@ -253,7 +253,8 @@ class ComparisonInput:
         left_out = [*left_out_notes, *_left_out(outcomes, parts, slicing, selection, by)]
         if not slicing.is_plain:
             left_out += self.without_items()
-        rows = sum(len(part.rows) for part in parts), outcomes.rows.height
+        left_out_rows = sum(block.left_out for block in outcomes.blocks)
+        rows = sum(len(part.rows) for part in parts), outcomes.rows.height + left_out_rows
         return (
             [*evidence, *(self.figures if slicing.is_plain else ())],
             self._overlaps_of(outcomes, parts, slicing),

@@ -1,5 +1,8 @@
 """The gate of `compare` ends as the interval of CANDIDATE − BASE says."""
 
+from pathlib import Path
+
+import polars as pl
 import pytest
 
 from embedlab.commands.compare import GateRow
@@ -57,3 +60,24 @@ def test_the_gate_is_of_the_first_model(
     (row,) = (row for row in answer.rows if row["model"] == first)  # the table has the same sign
     assert row["difference"] == pytest.approx(gate["difference"])
     assert f": {first} minus {second} is " in answer.err
+
+
+def test_a_candidate_without_vectors_of_some_items_does_not_pass(embedlab: Embedlab) -> None:
+    numbers = range(60)
+    pairs = [
+        (f"dog{number} runs{' far' * (number % 7)}", f"cat{number} runs") for number in numbers
+    ]
+    rows = [f"{first},{second},{first.count('far')}" for first, second in pairs]
+    Path("p.csv").write_text("\n".join(["sentence1,sentence2,score", *rows]), encoding="utf-8")
+    texts = [text for pair in pairs[1:] for text in pair]
+    vectors = [[1.0, 1 + text.count("far") + len(text) / 9] for text in texts]
+    pl.DataFrame({"sentence": texts, "vector": vectors}).write_parquet("theirs.parquet")
+    words = ("--task", "p.csv", "--fail-if-worse", "99", "--json")
+    answer = embedlab("compare", "vectors:theirs.parquet", "dice", *words)
+    (gate,) = answer.json["gate"]
+    assert gate["low"] > -99
+    assert (answer.code, gate["result"], gate["items"]) == (ExitCode.UNKNOWN, "undecided", 59)
+    common = embedlab("compare", "vectors:theirs.parquet", "dice", "--task", "p.csv", "--common")
+    assert "59 of 60 items" in common.out
+    # what only BASE lacks says nothing against CANDIDATE
+    assert embedlab("compare", "dice", "vectors:theirs.parquet", *words).code == ExitCode.OK
