@@ -225,7 +225,7 @@ def open_query_folder(name: str) -> Queries:
     graded = _qrels_file(path, options.get("split"), name) if has_texts else path
     qrels, skipped, notes = _read_qrels(graded)
     texts, corpus = dict.fromkeys(qrels["query"], ""), dict.fromkeys(qrels["document"], "")
-    files = [graded]
+    files, ungraded_count = [graded], 0
     if has_texts:
         files += [path / QUERIES, path / CORPUS]
         queries, query_notes = _read_texts(files[1], "text")
@@ -234,6 +234,8 @@ def open_query_folder(name: str) -> Queries:
             dict(rows.select("id", "text").iter_rows()) for rows in (queries, documents)
         )
         notes = [*notes, *query_notes, *copy_notes]
+        if len(_qrels_files(path)) == 1:  # otherwise another split may have the others
+            ungraded_count = (~queries["id"].is_in(qrels["query"].implode())).sum()
         qrels, lost_queries = _of_known_queries(files, qrels, queries)
         skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)
@@ -250,7 +252,7 @@ def open_query_folder(name: str) -> Queries:
         notes.append(count_text(copy_count, "documents have the text of another"))
     query_ids = relevant["query"].unique(maintain_order=True).to_list()
     document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
-    if irrelevant_count := qrels["query"].n_unique() - len(query_ids):
+    if irrelevant_count := qrels["query"].n_unique() + ungraded_count - len(query_ids):
         skipped[NONE_RELEVANT] = irrelevant_count
     query_texts, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
     query, document = _indices(relevant, {"query": query_ids, "document": document_ids})
@@ -321,10 +323,15 @@ def _unknown(
     return unknown
 
 
+def _qrels_files(folder: Path) -> dict[str, Path]:
+    """Return the files of qrels in a FOLDER by their splits."""
+    paths = sorted((folder / QRELS).glob("*"))
+    return {file.stem: file for file in paths if file.suffix in _SUFFIXES}
+
+
 def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
     """Return the qrels of a SPLIT: test where none was typed, otherwise the only one."""
-    paths = sorted((folder / QRELS).glob("*"))
-    files = {file.stem: file for file in paths if file.suffix in _SUFFIXES}
+    files = _qrels_files(folder)
     if not files:
         raise MissingError(
             f"no qrels in {str(folder / QRELS)!r}",

@@ -82,6 +82,13 @@ def test_a_change_of_a_folder_is_read_or_refused_with_its_place(line: str, tmp_p
     assert len({*state.skipped, *state.notes} - {NONE_RELEVANT}) == len(said)
 
 
+def test_queries_that_no_split_grades_are_counted(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "faq", qrels=["query-id\tcorpus-id\tscore", "q1\td1\t1"])
+    assert open_query_folder(str(folder)).part.state.skipped == {NONE_RELEVANT: len(QUERIES) - 1}
+    (folder / "qrels" / "dev.tsv").write_text("q2\td3\t1\n", encoding="utf-8")
+    assert not open_query_folder(str(folder)).part.state.skipped  # those may be of the other split
+
+
 def test_texts_ids_and_the_state_are_those_of_the_files(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "faq")
     found = open_query_folder(str(folder))
