@@ -140,9 +140,9 @@ def _is_score(values: pl.Series, outcomes: Outcomes, models: Mapping[str, Sequen
         if not {*members} <= {*outcomes.predictions.columns}:
             continue
         scores = outcomes.without_classes(_mean(outcomes.predictions, members))
-        distances = pl.DataFrame(
-            [outcomes.rows["block"], (values - scores).abs().alias("distance")]
-        )
+        same_precision = [column.cast(pl.Float32) for column in (values, scores)]
+        distance = (same_precision[0] - same_precision[1]).abs().alias("distance")
+        distances = pl.DataFrame([outcomes.rows["block"], distance])
         if (distances.group_by("block").max()["distance"] == 0).any():
             return True
     return False
