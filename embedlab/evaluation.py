@@ -13,7 +13,7 @@ import polars as pl
 
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison.comparison import Slicing
-from embedlab.core.errors import Hint, MissingError, NamedOption, UsageError
+from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.note import Note
 from embedlab.core.paths import STARTER
@@ -392,11 +392,19 @@ def gather(
             session.report(error)
             gathered.is_whole = False
     if not (gathered.outcomes or gathered.figures):
-        raise MissingError(
-            f"nothing to compare on {', '.join(choice.task for choice in selected)}",
-            hint="the notes say why for each task",
-        )
+        raise nothing_evaluated(selected, is_whole=gathered.is_whole)
     return gathered
+
+
+def nothing_evaluated(selected: Sequence[SelectedTask], *, is_whole: bool) -> EmbedlabError:
+    """The error of models without a number on SELECTED tasks: none applies, or, where the data is
+    not WHOLE, something is missing.
+    """
+    refusal = UsageError if is_whole else MissingError
+    return refusal(
+        f"nothing to evaluate on {', '.join(choice.task for choice in selected)}",
+        hint="the notes say why for each task",
+    )
 
 
 def compare_gathered(

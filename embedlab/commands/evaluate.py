@@ -14,7 +14,7 @@ from embedlab.choices import Aggregate, Correlation
 from embedlab.commands.command import command, refuse
 from embedlab.commands.compare import SELECT_STS
 from embedlab.commands.options import Flag, ModelsOnItems, SignatureOptions
-from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 from embedlab.reports.tables import Table
@@ -229,6 +229,7 @@ def _evaluate_tasks(
     """
     from embedlab.evaluation import (
         encode_for_all,
+        nothing_evaluated,
         only_member,
         resolve_models,
         results_on_task,
@@ -270,11 +271,7 @@ def _evaluate_tasks(
         ).items():
             session.note(f"{author}: predictions for {submission.server} in {path}")
     if not evaluated:
-        refusal = UsageError if is_whole else MissingError
-        raise refusal(
-            f"nothing to evaluate on {', '.join(task.task for task in selected_tasks)}",
-            hint="the notes say why for each task",
-        )
+        raise nothing_evaluated(selected_tasks, is_whole=is_whole)
     if options.mteb is not None:
         for result in chain(*next(iter(evaluated.values()))[0][1].values()):
             written = write_mteb(options.mteb, result.evaluation)

@@ -104,3 +104,12 @@ def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> 
     models = ("-m", "dice", "-m", f"{tiny_encoder}?pooling=cls")
     rows = embedlab("score", "A cat sleeps.", "A cat sleeps.", *models, "--json").rows
     assert [row["similarity"] for row in rows] == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize("words", ["evaluate bm25 --by words", "compare bm25"])
+def test_a_task_that_no_model_can_do_is_what_was_typed_wrong(
+    words: str, embedlab: Embedlab
+) -> None:
+    answer = embedlab(*words.split(), "--task", "sts-benchmark", "--data", "starter")
+    assert answer.code == 2
+    assert "nothing to evaluate on sts" in answer.err
