@@ -25,6 +25,7 @@ from transformers import (
 )
 
 from embedlab.core.errors import MissingError, UsageError, in_one_line
+from embedlab.core.printable import first_few
 from embedlab.core.recipe import LoraSection
 from embedlab.encoders.device import DeviceMap
 from embedlab.encoders.weight_checks import (
@@ -310,7 +311,9 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
         ("has weights that do not belong in it:", loaded.unexpected_keys),
     ):
         if needed := sorted(name for name in names if not is_unused(name)):
-            raise _misfit(adapter, backbone, f"it {problem} {needed[0]!r}")
+            stored = first_few(map(repr, sorted(weights)), 1) or "none"
+            reason = f"it {problem} {needed[0]!r}; its tensors: {stored}"
+            raise _misfit(adapter, backbone, reason)
     with _as_misfit_errors(adapter, backbone):
         merge_adapter(backbone)
     backbone._weight_conversions = conversions

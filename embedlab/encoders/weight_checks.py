@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from logging import ERROR
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -215,19 +216,22 @@ def refuse_other_tensors(
 
 def _wrapper_hint(missing_names: Collection[str], unexpected: Collection[str]) -> str:
     """What to do where the tensors are there under names that a wrapper of a model gives them."""
-    # the end of a name that is missing and stored, without what comes before it
-    missing_name = max(missing_names, key=len, default="")
-    wrapped_name = next(
-        (name for name in sorted(unexpected) if name.endswith(f".{missing_name}")), None
-    )
+    missing_name = max(sorted(missing_names), key=len, default="")
+    wrapped_name = next(filter(partial(_is_wrapped, missing_name), sorted(unexpected)), None)
     if not missing_name or wrapped_name is None:
         return WHOLE
     return (
-        f"its tensors are called {wrapped_name.removesuffix(missing_name)}*, as a wrapper names "
+        f"its tensors are called {wrapped_name.replace(missing_name, '*')}, as a wrapper names "
         "them (module. "
         f"is of DataParallel, _orig_mod. of torch.compile, base_model. of peft): save the model "
         f"inside it"
     )
+
+
+def _is_wrapped(name: str, stored_name: str) -> bool:
+    """Whether STORED_NAME is NAME with the names of wrappers before it or between its parts."""
+    stored_parts = iter(stored_name.split("."))
+    return all(part in stored_parts for part in name.split("."))
 
 
 def refuse_unknown_architecture(folder: Path) -> None:

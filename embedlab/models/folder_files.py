@@ -18,6 +18,7 @@ from embedlab.core.foreign_files import (
     refuse_foreign,
     refuse_other_content,
 )
+from embedlab.core.printable import first_few
 from embedlab.core.schema import adapter, reason_of
 
 T = TypeVar("T")
@@ -447,7 +448,11 @@ def static_vectors(folder: Path) -> tuple[str, int]:
         name = next(name for name in _STATIC_VECTORS if name in header)
         return name, int(header[name]["shape"][1])
     except (StopIteration, LookupError, TypeError, ValueError, OverflowError) as error:
-        raise MissingError(f"{str(path)!r} holds no token vectors", hint=RESTORE_HINT) from error
+        names = first_few(map(repr, sorted(header.keys() - {"__metadata__"})), 3)
+        raise MissingError(
+            f"{str(path)!r} holds no token vectors; its tensors: {names or 'none'}",
+            hint=RESTORE_HINT,
+        ) from error
 
 
 def is_model2vec(folder: Path) -> bool:

@@ -108,13 +108,24 @@ def test_a_pointer_of_git_lfs_is_named(folder: Path, cpu: Machine, file: str, pr
     assert_refused(f"{prefix}{named}", cpu, "is a git-lfs pointer")
 
 
-def test_tensors_under_the_names_of_a_wrapper_are_named(folder: Path, cpu: Machine) -> None:
+@pytest.mark.parametrize(
+    ("part", "wrapped"),
+    [
+        ("", "student."),
+        ("encoder.", "encoder._orig_mod."),
+        ("encoder.layer.0.", "encoder.layer.0._checkpoint_wrapped_module."),
+        ("query.", "query.base_layer."),
+    ],
+)
+def test_tensors_under_the_names_of_a_wrapper_are_named(
+    folder: Path, cpu: Machine, part: str, wrapped: str
+) -> None:
     def wrap(tensors: dict) -> None:
         for name in list(tensors):
-            tensors[f"student.{name}"] = tensors.pop(name)
+            tensors[name.replace(part, wrapped, 1)] = tensors.pop(name)
 
     change_weights(folder, wrap)
-    assert_refused(folder, cpu, "student.", "save the model inside it")
+    assert_refused(folder, cpu, wrapped, "save the model inside it")
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,7 @@ def test_a_module_outside_its_folder_is_refused(tmp_path: Path, path: str) -> No
         ("[1, 2]", "cannot be read: the header is not an object"),
         ('{"embeddings": {"shape": [2, "x"]}}', "holds no token vectors"),
         ('{"embeddings": {"shape": [2, 1e999]}}', "holds no token vectors"),
+        ('{"module.embeddings": {}}', "holds no token vectors; its tensors: 'module.embeddings'"),
     ],
 )
 def test_a_header_of_static_vectors_that_says_nothing_is_one_line(
