@@ -32,6 +32,7 @@ class OtherContent(NamedTuple):
 
 
 _SIGNED = 64  # bytes
+GZIP = b"\x1f\x8b"
 _PACKED = "unpack it, and name what was in it"
 # How files begin that are in the place of others; in lower case.
 _SIGNATURES = {
@@ -40,7 +41,7 @@ _SIGNATURES = {
     ),
     b"<!doctype html": OtherContent("a web page, not the file", "get the file again"),
     b"<html": OtherContent("a web page, not the file", "get the file again"),
-    b"\x1f\x8b": OtherContent("compressed by gzip", _PACKED),
+    GZIP: OtherContent("compressed by gzip", _PACKED),
     b"bzh91ay&sy": OtherContent("compressed by bzip2", _PACKED),
     b"\xfd7zxz": OtherContent("compressed by xz", _PACKED),
     b"\x28\xb5\x2f\xfd": OtherContent("compressed by zstd", _PACKED),

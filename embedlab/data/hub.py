@@ -1,5 +1,6 @@
 """Rows from the Hugging Face hub, always at a pinned revision."""
 
+import logging
 import re
 from contextlib import nullcontext
 from functools import cache, lru_cache
@@ -65,6 +66,7 @@ def _load(
     import huggingface_hub
 
     datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(logging.CRITICAL)  # what it prints of a file is in its error
     huggingface_hub.logging.set_verbosity_error()  # it prints a line for each of its attempts
     context = TemporaryDirectory() if is_local(repository) else nullcontext()
     is_hidden = Path(repository).exists() and not is_local(repository)
@@ -89,7 +91,8 @@ def _load(
         reason = " ".join(
             str(error.__cause__ or error).split()
         )  # its own message of unreadable files names no reason
-        hint = f"check the network, or {otherwise}"
+        remedy = "get its files again" if is_local(repository) else "check the network"
+        hint = f"{remedy}, or {otherwise}"
         if "Unknown split" in reason or "corresponds to no data" in reason:
             hint = "name one of its splits that has rows: ?split=NAME"
         elif "Config name is missing" in reason or "BuilderConfig" in reason:

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.names import option_values, split_name
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.paths import typed_path
@@ -22,7 +23,7 @@ from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
 from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import scored_pairs
-from embedlab.data.table_file import require_columns
+from embedlab.data.table_file import TABLES, require_columns
 from embedlab.data.text_file import PLACE
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
@@ -88,12 +89,18 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
         raise MissingError(f"{name!r} is not read: {OFFLINE}", hint=f"{ONLINE}; or {NO_HUB}")
     else:
         hub = replace(hub, revision=commit(hub.repository, hub.revision or "main"))
-    table = load_split(hub, otherwise=NO_HUB)
     columns = dict(hub.columns)
-    if columns["source"] == "source" not in table.columns:
-        del columns["source"]
     hint = f"name its columns: {HUB}{hub.repository}?s1=NAME&s2=NAME&score=NAME"
-    require_columns(hub.repository, table, columns.values(), hint=hint)
+    try:
+        table = load_split(hub, otherwise=NO_HUB)
+        if columns["source"] == "source" not in table.columns:
+            del columns["source"]
+        require_columns(hub.repository, table, columns.values(), hint=hint)
+    except MissingError:  # the client does not know a pointer of git-lfs
+        for file in map(Path, sha256):
+            if hub.split in str(file) and file.suffix in TABLES:
+                refuse_other_content(Path(hub.repository) / file)
+        raise
     pairs = table.select(pl.col(name).alias(role) for role, name in columns.items())
     pairs = pairs.with_row_index(PLACE, offset=1)
     rows = scored_pairs(name, pairs, scale=hub_name.scale)

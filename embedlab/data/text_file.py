@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from embedlab.core.errors import MissingError
-from embedlab.core.foreign_files import refuse_foreign, refuse_other_content
+from embedlab.core.foreign_files import GZIP, refuse_foreign, refuse_other_content
 from embedlab.core.printable import count_text, first_few
 from embedlab.core.schema import quote
 from embedlab.data.dataset import COLUMNS, ParsedRows
@@ -65,16 +65,16 @@ def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     documented and no line looks like UTF-8. A file of the corpora that ends in .gz is unpacked.
     """
     refuse_foreign(path)
+    content = path.read_bytes()
+    if path.suffix != ".gz" or not content.startswith(GZIP):
+        refuse_other_content(path)
     if path.suffix == ".gz":
         try:
-            content = gzip.decompress(path.read_bytes())
+            content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
             raise MissingError(
                 f"{path} is not a gzipped text: {error}", hint="get the file again"
             ) from error
-    else:
-        refuse_other_content(path)
-        content = path.read_bytes()
     if b"\0" in content:
         fault = "a NUL byte: the file is damaged, or is UTF-16"
         raise bad_line(path, _line_of(content, content.index(0)), fault)

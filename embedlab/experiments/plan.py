@@ -14,7 +14,7 @@ from embedlab.core.disk import as_reading_errors, read_sealed, sealed_json, writ
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown_name_error
-from embedlab.core.paths import INSIDE, data_name
+from embedlab.core.paths import INSIDE, data_name, recipes_folder
 from embedlab.core.recipe import Seed, Threads
 from embedlab.core.schema import read_json
 from embedlab.core.settings import Settings
@@ -285,9 +285,12 @@ class GridFolder:
                 name,
                 [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")],
             )
+            shipped = recipes_folder() / "grids" / f"{name}.toml"
+            is_there = shipped.is_file() or (name.endswith(".toml") and Path(name).is_file())
+            start = f"`embedlab grid run {name}` starts it"
             raise UsageError(
                 f"no grid {name!r} has been started in {str(runs)!r}",
-                hint=error.hint or f"`embedlab grid run {name}` starts it",
+                hint=error.hint or (start if is_there else "`embedlab grid status` lists all"),
             )
         return folder
 

@@ -255,12 +255,14 @@ class RecipeVariants:
         facts about it for a cell's identity as text.
         """
         assigned = ", ".join(f"{key} = {value}" for key, value in assignments)
-        recipe = from_table(
-            self._table(assignments),
-            name=self.name,
-            where=f"{self.where}{' with ' if assigned else ''}{assigned}",
-        )
-        check_columns(recipe)
+        where = f"{self.where}{' with ' if assigned else ''}{assigned}"
+        recipe = from_table(self._table(assignments), name=self.name, where=where)
+        try:
+            check_columns(recipe)
+        except UsageError as error:
+            # a key of an axis is not for --set
+            hint = "give the axis another value" if assigned else error.advice
+            raise UsageError(f"{where}: {error.message}", hint=hint) from error
         section: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
         for step in name.split("."):
             section = section[int(step)] if step.isdigit() else section[step]

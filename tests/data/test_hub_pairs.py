@@ -179,3 +179,21 @@ def test_a_value_with_a_comma_is_one_value_where_rows_have_it(repository: Reposi
     for where, texts in (("en, us", ["a"]), ("de,de", ["c"])):
         part = Source(offline=True).open(f"hub:{folder}?{NAMED}&where=lang:{where}")
         assert part.frame["sentence1"].to_list() == texts
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git-lfs pointer"),
+        (b"damaged", "cannot get"),
+    ],
+)
+def test_a_file_of_a_copy_that_is_not_whole_has_nothing_to_do_with_the_network(
+    content: bytes, fault: str, repository: Repository, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = repository()
+    (folder / "data/test-00000-of-00001.parquet").write_bytes(content)
+    with pytest.raises(MissingError, match=fault) as caught:
+        Source().open(f"hub:{folder}?{NAMED}")
+    assert "network" not in caught.value.hint
+    assert capfd.readouterr().err == ""

@@ -1,5 +1,7 @@
 """Lines of text files, and characters that no text may hold."""
 
+import gzip
+
 import pytest
 
 from embedlab.core.errors import MissingError
@@ -34,3 +36,10 @@ def test_latin_1_is_read_where_it_is_documented_and_one_file_never_mixes_two(wri
 def test_no_text_may_hold_what_cannot_be_stored() -> None:
     faults = [text_fault(text) for text in ("a\0b", "a\ud800", "a\u2028é")]
     assert faults == ["a NUL character", "half of a character ('\\ud800')", None]
+
+
+def test_a_packed_file_of_a_corpus_may_be_a_pointer_of_git_lfs(write: Write) -> None:
+    assert read_lines(write("a.gz", gzip.compress(b"one\n"))) == ["one"]
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+    with pytest.raises(MissingError, match="git-lfs pointer"):
+        read_lines(write("b.gz", pointer))

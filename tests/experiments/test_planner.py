@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import UsageError
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import expand_table, limit_to_profile
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import run_identity
 from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import plan_of
@@ -79,3 +80,19 @@ def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
         == len({variant.run for variant in found.variants.values()})
     )
     assert len(found.variants) == len(identities) + 2
+
+
+def test_an_axis_whose_value_cannot_be_trained_is_named_and_set_in_no_other_way(
+    tmp_path: Path,
+) -> None:
+    axis = '[axes]\n"optim.batch_size" = [1, 8]'
+    with pytest.raises(UsageError, match=r"with optim.batch_size = 1: .* none$") as caught:
+        plan_of(tmp_path, f'base = "simcse"\ntasks = []\n{axis}')
+    assert "--set" not in caught.value.hint
+
+
+def test_a_grid_that_nobody_has_is_not_offered_to_be_started(tmp_path: Path) -> None:
+    for name, is_offered in (("sbert-lr", True), ("nosuch", False)):
+        with pytest.raises(UsageError, match="has been started") as caught:
+            GridFolder.find(tmp_path, name)
+        assert ("grid run" in caught.value.hint) == is_offered
