@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.names import option_values, split_name
 from embedlab.core.network import OFFLINE, ONLINE
@@ -95,8 +95,8 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
         table = load_split(hub, otherwise=NO_HUB)
         if columns["source"] == "source" not in table.columns:
             del columns["source"]
-        require_columns(hub.repository, table, columns.values(), hint=hint)
-    except MissingError:  # the client does not know a pointer of git-lfs
+        require_columns(hub.repository, table, columns.values(), hint=hint, error=UsageError)
+    except EmbedlabError:  # the client does not know a pointer of git-lfs
         for file in map(Path, sha256):
             if hub.split in str(file) and file.suffix in TABLES:
                 refuse_other_content(Path(hub.repository) / file)
