@@ -36,7 +36,7 @@ from embedlab.core.schema import adapter, quote, reason_of
 from embedlab.core.session import ProgressDisplay, successive
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.file_name import ROWS_IN_MEMORY
-from embedlab.data.text_file import HALF_HINT
+from embedlab.data.text_file import refuse_half
 from embedlab.encoders.encoder import PairScorer, Vectors
 from embedlab.encoders.kinds.live import live_name, session_folder
 from embedlab.evaluation import load_members, resolve_model
@@ -421,10 +421,8 @@ def _written(rows: Any, argument: str = "tasks") -> str:
         else:
             frame = _row_frame(rows)
     except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise UsageError(
-            f"{argument}: {quote(error.object)} has half of a character ({half!a})", hint=HALF_HINT
-        ) from error
+        refuse_half(error.object, argument)
+        raise
     except (TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
         shape = "sentences" if is_text else "(sentence1, sentence2, score)"
         raise UsageError(
@@ -481,6 +479,7 @@ def check_texts(texts: Iterable[str], argument: str) -> list[str]:
                 f"{argument}[{number}] is {quote(text)}: not a text",
                 hint="give texts alone; an empty one is ''",
             )
+        refuse_half(text, f"{argument}[{number}]")
     return text_list
 
 

@@ -19,7 +19,7 @@ from embedlab.core.note import Note
 from embedlab.core.paths import STARTER
 from embedlab.core.printable import first_few
 from embedlab.data.source import Source
-from embedlab.data.text_file import is_seen
+from embedlab.data.text_file import is_seen, refuse_half
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.aliases import aliased_model
 from embedlab.models.catalog import Model, ModelSpec, resolve
@@ -164,8 +164,10 @@ def refuse_twice(names: Sequence[str]) -> None:
 
 def refuse_blank(sentences: Sequence[str]) -> None:
     """Refuse a typed sentence without a character that is seen: a similarity to nothing means
-    nothing.
+    nothing; and one with half of a character.
     """
+    for sentence in sentences:
+        refuse_half(sentence, "a sentence")
     texts = pl.Series(sentences, dtype=pl.String)
     if len(blank := texts.filter(~is_seen(texts))):
         raise UsageError(f"a sentence is blank: {blank[0]!r}", hint="give each sentence in quotes")

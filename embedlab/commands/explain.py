@@ -132,8 +132,11 @@ class Variants:
 
 def check_options(options: ExplainOptions) -> None:
     """Refuse sentences without a word, and options of another view."""
+    from embedlab.data.text_file import refuse_half
     from embedlab.data.words import shown_words
 
+    for sentence in (options.first, options.second, *options.instead):
+        refuse_half(sentence, "a sentence")
     for sentence in (options.first, options.second):
         if not shown_words(sentence):
             raise UsageError(

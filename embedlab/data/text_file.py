@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from embedlab.core.errors import MissingError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import GZIP, refuse_foreign, refuse_other_content
 from embedlab.core.printable import count_text, first_few
 from embedlab.core.schema import quote
@@ -193,6 +193,13 @@ def text_fault(text: str) -> str | None:
     except UnicodeEncodeError as error:
         return f"half of a character ({text[error.start]!a})"
     return None
+
+
+def refuse_half(text: str, source: str) -> None:
+    """Refuse a TEXT of SOURCE with half of a surrogate pair: no encoder reads it."""
+    fault = text_fault(text.replace("\0", ""))
+    if fault is not None:
+        raise UsageError(f"{source}: {quote(text)} has {fault}", hint=HALF_HINT)
 
 
 def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:

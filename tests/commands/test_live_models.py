@@ -124,5 +124,13 @@ def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
         embedlab.compare([3, "dice"], tasks=PAIRS)
     with pytest.raises(UsageError, match="neither names nor rows"):
         embedlab.compare("dice", tasks=[object()])
-    with pytest.raises(UsageError, match=r"has half of a character \('\\ud83d'\)"):
-        embedlab.evaluate("dice", tasks=[("a \ud83d", "b", 1.0)])
+    half = "a \ud83d"
+    for call in (
+        lambda: embedlab.evaluate("dice", tasks=[(half, "b", 1.0)]),
+        lambda: embedlab.load("dice").score(["a"], [half]),
+        lambda: embedlab.score(half, "b", models=["dice"]),
+        lambda: embedlab.nearest(half, models=["dice"], file=["x y"]),
+        lambda: embedlab.explain(half, "b", models=["dice"]),
+    ):
+        with pytest.raises(UsageError, match=r"has half of a character \('\\ud83d'\)"):
+            call()
