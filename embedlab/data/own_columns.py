@@ -122,9 +122,9 @@ class ScoreScale:
 
     def contradicts(self, scale: tuple[float, float]) -> bool:
         """Whether SCALE is another one than that of the scores: none of them is in its upper half,
-        or that of its opposite.
+        or that of its opposite; 0 alone is 0 on each.
         """
-        return self.largest <= max(map(abs, scale)) / 2
+        return 0 < self.largest <= max(map(abs, scale)) / 2
 
     @property
     def fitting(self) -> tuple[float, float]:

@@ -55,6 +55,7 @@ csv?score=label :: s1=L s2=R label=0|1|2 :: scored pairs
 csv :: q1=L q2=R is_duplicate=0|1 :: scored pairs: s1 = q1, s2 = q2, score = is_duplicate
 csv?scale=0-2 :: s1=L s2=R label=0|1|2 :: scored pairs
 csv?scale=0-5&low-scores :: s1=L s2=R score=0.1|0.9 :: scores from 0.1 to 0.9 on a scale from 0 to 5
+csv?scale=0-5 :: s1=L s2=R score=0|0 :: scores from 0 to 0 on a scale from 0 to 5
 csv?scale=0-5 :: s1=L s2=R score=1|4.999999|5.000001 :: scores from 1 to 5 on a scale from 0 to 5
 csv?scale=-5-5 :: s1=L s2=R score=-4.5|-0.5 :: scores from -4.5 to -0.5 on a scale from -5 to 5
 csv?scale=0-1e-05 :: s1=L s2=R score=0|0.00001 :: scores from 0 to 1e-05 on a scale from 0 to 1e-05
@@ -165,6 +166,7 @@ csv?label=label&labels=a:MEANING :: a=L b=R label=a|b :: 'MEANING' is not one of
 # a scale that the scores contradict
 csv?scale=0-5 :: s1=L s2=R score=0.1|0.9 :: own.csv?scale=0-5&low-scores'
 csv?scale=1-5 :: s1=L s2=R score=0.5|4.5 :: state their scale: scale=0-5
+csv?scale=1-5 :: s1=L s2=R score=0|0 :: state their scale: scale=0-1
 csv?scale=0-1 :: s1=L s2=R score=0.01|0.02 :: state their scale: scale=0-0.02; where
 csv?scale=0-5&low-scores :: s1=L s2=R score=1|3 :: not all in the lower half :: remove low-scores
 csv?scale=0-5 :: question=L answer=R :: which have no scores
