@@ -523,20 +523,16 @@ def _dev_rows(data: OwnData, dev: str | None) -> _DevRows:
 
 def _held_out(data: OwnData) -> _DevRows:
     """Return the part of the file that is held out, whole topics of it."""
-    from embedlab.data.overlaps import LEAST_ROWS, SEED
+    from embedlab.data.overlaps import SEED
     from embedlab.data.own_columns import SENTENCES, own_data
 
     if data.kind == SENTENCES:
         return "no dev score: single sentences have none; --dev FILE names pairs", None, None
     held_out_rows = data.explicit_name.with_options(held_out=SHARE)
-    count = own_data(held_out_rows.text).rows
-    if not count:
-        reason = (
-            f"no part of the {data.rows} rows is large enough and shares no sentence with the rest"
-        )
-        if data.rows < LEAST_ROWS:
-            reason += f": it takes {LEAST_ROWS} rows"
-        return f"no dev score: {reason}; --dev FILE names pairs", None, None
+    try:
+        count = own_data(held_out_rows.text).rows
+    except UsageError as error:  # of too few rows
+        return f"no dev score: {error.message}; --dev FILE names pairs", None, None
     held_out_file = data.file.with_options(held_out=SHARE, scale=None, low_scores=False).text
     note = (
         f"dev: {count} of {data.rows} rows that share no sentence with the rest (seed "

@@ -23,7 +23,7 @@ from embedlab.core.note import Note
 from embedlab.core.printable import count_text, first_few, short_line
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import LOW_SCORES, ROLES, TEXT_FILE, FileName, option, parse_file_name
-from embedlab.data.overlaps import is_held_out
+from embedlab.data.overlaps import LEAST_ROWS, is_held_out
 from embedlab.data.table_file import (
     NOTHING,
     ROUNDING,
@@ -403,7 +403,15 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         read_own_rows(file.path, texts)  # refuses a row that ends before one of them
     rows, skipped = full_rows(file.path, detection.rows, texts, lists=lists)
     if file.held_out:
-        rows = rows.filter(is_held_out(rows, texts, file.held_out))
+        is_part = is_held_out(rows, texts, file.held_out)
+        if not is_part.any():
+            least = f": it takes {LEAST_ROWS} rows" if rows.height < LEAST_ROWS else ""
+            raise UsageError(
+                f"{file.path}: no part of its {rows.height} rows is large enough and shares no "
+                f"sentence with the rest{least}",
+                hint="remove held-out",
+            )
+        rows = rows.filter(is_part)
     scores = None
     if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
         scores = ScoreScale.of(values) if len(values) else None

@@ -179,6 +179,7 @@ csv?s1=a&anchor=b :: a=L b=R :: s1, anchor are not parts of one kind of rows
 csv?s1=a&s2=b&score=b :: a=L b=R score=% :: names the column 'b' for two parts
 csv?drop=label:7 :: a=L b=R label=0|1 :: no row has '7' in label :: it has 0, 1
 csv?drop=part:x,y :: a=L b=R part=x|y :: all rows are left out
+csv?held-out=0.001 :: a=L b=R :: large enough and shares no sentence with the rest: it takes 40 :: remove held-out
 csv?where=none:x :: a=L b=R :: has no column 'none'
 # values that no such part has, and first lines that are rows
 csv :: text=L doc=1|2 :: 'doc' is called a positive, but holds numbers
