@@ -26,16 +26,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material", reason="it builds the site: pip install -e '.[docs]'")
     place = tmp_path_factory.mktemp("site")
     (place / "sitecustomize.py").write_text(REFUSE_SOCKETS)
-    build = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--quiet",
-        "--site-dir",
-        str(place / "site"),
-    ]
+    # with --quiet nothing would be counted that --strict fails for
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(place / "site")]
     environment = {**os.environ, "PYTHONPATH": str(place)}
     done = subprocess.run(
         build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False

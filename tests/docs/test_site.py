@@ -8,7 +8,6 @@ import pytest
 
 from docs.blocks import ROOT
 from docs.hooks import GENERATED, PLACED
-from tests.docs.site_links import broken, read_pages
 
 
 def test_every_page_has_a_place_in_the_navigation() -> None:
@@ -32,27 +31,11 @@ def test_the_site_builds_without_a_network_and_needs_none(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_reference_of_the_site_leads_somewhere(site: Path) -> None:
-    """Read by an HTML parser; test_site_in_browser.py looks at the pages where there is a
-    browser.
-    """
-    pages = read_pages(site)
-    assert len(pages) > 50
-    assert sum(len(page.targets) for page in pages.values()) > 1000
-    assert not broken(site, pages)
-    assert not [(path, page.silent_images) for path, page in pages.items() if page.silent_images]
-    titles = [page.title for page in pages.values()]
-    assert all(titles)
-    assert len(set(titles)) == len(titles), (
-        "two pages of one title cannot be distinguished in a search"
-    )
-
-
-@pytest.mark.slow
 def test_the_search_knows_each_page_and_section(site: Path) -> None:
     index = (site / "search" / "search_index.json").read_text("utf-8")
     entries = {one["location"]: one["text"] for one in json.loads(index)["docs"]}
-    pages = {path.relative_to(site).as_posix() for path in read_pages(site)}
+    pages = {path.relative_to(site).as_posix() for path in site.rglob("*.html")} - {"404.html"}
+    assert len(pages) > 50
     assert pages == {location.partition("#")[0] or "index.html" for location in entries}
     assert "reference/commands.html#embedlab-power" in entries
     assert entries["reference/settings.html"].strip()
