@@ -18,22 +18,6 @@ def test_what_is_computed_of_items_is_remembered_with_them(pairs: Outcomes) -> N
     assert replace(pairs, blocks=pairs.blocks).computed == {}  # a change of the items starts anew
 
 
-def test_each_fact_of_an_item_is_a_column(both: Outcomes) -> None:
-    nothing = [None] * 4
-    expected = {
-        "dataset": ["made"] * 6 + ["mood"] * 4,
-        "label": [None] * 6 + ["good", "bad", "bad", "good"],
-        "gold": [1, 2, 5, 4, 0, 3, *nothing],  # the index of a class is not a score
-        "trained": [None, "†near", None, None, "‡near", None, *nothing],
-        "item": [*range(6), *range(4)],
-    }
-    assert {name: both.column(name).to_list() for name in expected} == expected
-    assert both.column("sentence1")[5:7].to_list() == ["she reads", "good"]
-    assert both.column("sentence2")[5:7].to_list() == ["she reads a very long book", None]
-    near = both.without_classes(both.predictions["near"]).to_list()
-    assert near == [0.1, 0.4, 0.9, 0.8, 0.2, 0.6, *nothing]
-
-
 def test_the_number_of_a_query_is_not_a_gold_score(pairs: Outcomes) -> None:
     for measures, is_score in ((("mrr", "spearman"), False), (("spearman", "mrr"), True)):
         found = replace(pairs, blocks=(replace(pairs.blocks[0], measures=measures),))

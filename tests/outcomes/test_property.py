@@ -11,7 +11,6 @@ from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.property import (
     property_named,
-    refuse_lacking,
 )
 from embedlab.runs.outcomes import CONTRADICTED
 
@@ -33,16 +32,6 @@ BY_EYE = {
 @pytest.mark.parametrize("name", BY_EYE)
 def test_pairs_have_the_values_that_a_reader_sees(name: str, pairs: Outcomes) -> None:
     assert property_named(name).values(pairs).to_list() == BY_EYE[name]
-
-
-def test_a_single_sentence_has_what_needs_one_sentence_alone(both: Outcomes) -> None:
-    expected: dict[str, list[object]] = {
-        "negation": ["none", "one", "none", "none"],
-        "words": [1, 2, 3, 3],
-        "label": ["good", "bad", "bad", "good"],
-    } | dict.fromkeys(("dice", "length", "number", "gold", "source"), [None] * 4)
-    for name, values in expected.items():
-        assert property_named(name).values(both).to_list()[6:] == values
 
 
 @pytest.mark.parametrize(
@@ -82,29 +71,11 @@ ORDERS = {
 }
 
 
-def test_datasets_that_lack_a_property_are_named_once_and_in_order(
-    pairs: Outcomes, items: Outcomes
-) -> None:
-    voice = replace(items, blocks=(replace(items.blocks[0], dataset="voice"),))
-    many = join_outcomes([items, pairs, items, voice])
-    one = pl.Series([None] * 4 + [1.0] + [None] * 13)  # a single item of one dataset
-    assert refuse_lacking("dice", many, one) == ["mood", "voice"]
-    with pytest.raises(UsageError, match="no item of mood, made, voice has the property 'dice'"):
-        refuse_lacking("dice", many, pl.Series([None] * 18))
-
-
 @pytest.mark.parametrize(("typed", "nearest"), [("negatoin", "negation"), ("datset", "dataset")])
 def test_an_unknown_property_is_refused_with_the_nearest_name(typed: str, nearest: str) -> None:
     with pytest.raises(UsageError, match=typed) as error:
         property_named(typed)
     assert nearest in error.value.hint
-
-
-def test_an_item_has_a_property_where_it_has_all_that_this_needs(pairs: Outcomes) -> None:
-    second = pl.when(pl.int_range(pl.len()) != 2).then("sentence2")
-    holes = replace(pairs, sentences=pairs.sentences.with_columns(sentence2=second))
-    assert property_named("words").values(holes).to_list() == BY_EYE["words"]  # of the one sentence
-    assert property_named("length").values(holes).to_list() == [2, 0, None, 4, 1, 4]
 
 
 CONTRASTS = (

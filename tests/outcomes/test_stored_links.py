@@ -41,20 +41,6 @@ def equal(one: Links, other: Links) -> bool:
     )
 
 
-def test_links_are_found_once_and_then_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = sentences(40)
-    found = stored_links(texts, tmp_path)
-    assert equal(found, similar_pairs(texts))
-    assert len(found.first) > 3
-    few = sentences(9)  # these are not stored
-    assert equal(stored_links(few, tmp_path), similar_pairs(few))
-    assert len([*(tmp_path / "similar-sentences").iterdir()]) == 1
-    monkeypatch.setattr(tested, "similar_pairs", lambda _: pytest.fail("found again"))
-    assert equal(stored_links(texts, tmp_path), found)
-
-
 def test_other_sentences_another_order_and_another_method_are_found_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
