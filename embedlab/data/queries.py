@@ -402,25 +402,25 @@ def _graded_rows(path: Path) -> pl.DataFrame:
     """Return the line of each grade, its query, document and text: by the names of a header, or as
     the first, the last but one and the last of three or four fields.
     """
-    lines = read_lines(path)
-    separator = next((mark for mark in ("\t", ",") if lines[0].count(mark) > 1), None)
-    header = [name.strip() for name in lines[0].split(separator)]
+    lines = [(number, text) for number, text in enumerate(read_lines(path), 1) if text.strip()]
+    first_line = lines[0][1]
+    separator = next((mark for mark in ("\t", ",") if first_line.count(mark) > 1), None)
+    header = _fields(first_line, separator)
     positions: list[int] = [0, -2, -1]
-    width, start = (3 if len(header) == 3 else 4), 1
+    width = 3 if len(header) == 3 else 4
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
         keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
-        positions, width, start = [], len(header), 2
+        positions, width = [], len(header)
         for name, spellings in _HEADER.items():
             matching = [index for index, key in enumerate(keys) if key in spellings.split()]
             if not matching:
                 names = ", ".join(_HEADER)
-                raise bad_line(path, 1, f"no column {name!r}: its columns are {names}")
+                raise bad_line(path, lines[0][0], f"no column {name!r}: its columns are {names}")
             positions.append(matching[0])
+        del lines[0]
     rows = []
-    for number, text in enumerate(lines[start - 1 :], start):
-        if not text.strip():
-            continue
-        fields = [field.strip() for field in text.split(separator)]
+    for number, text in lines:
+        fields = _fields(text, separator)
         fields = fields if len(fields) == width else text.split()
         if len(fields) != width:
             shape = "query document grade" if width == 3 else "query 0 document grade"
@@ -431,6 +431,11 @@ def _graded_rows(path: Path) -> pl.DataFrame:
     for name, column in zip(_HEADER, ("query", "document"), strict=False):
         refuse_rows(path, frame, pl.col(column) == "", f"{name} is empty", column)
     return frame
+
+
+def _fields(line: str, separator: str | None) -> list[str]:
+    """Return the fields of LINE, without the quotes that a writer of tables puts around them."""
+    return [re.sub(r'^"(.*)"$', r"\1", field.strip()) for field in line.split(separator)]
 
 
 def read_run(path: Path) -> Run:

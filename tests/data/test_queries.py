@@ -27,6 +27,10 @@ qrels :: =q1\td1\t2\nq2\td3\t1 :: 0-0-2 1-2-1
 qrels :: =q1 0 d1 1\nq2 0 d2 -1 :: 0-0-1
 qrels :: =query-id,corpus-id,score\nq1,d1,2\nq2,d3,1 :: 0-0-2 1-2-1
 qrels :: =q1 \t d1\t1.0\nq2\td3\t2.0 :: 0-0-1 1-2-2
+qrels :: ="query-id"\t"corpus-id"\t"score"\n"q1"\t"d1"\t"1.0"\n"q2"\t"d3"\t"2.0" :: 0-0-1 1-2-2
+qrels :: ="q1"\t"d1"\t"1"\n"q2"\t"d3"\t"2" :: 0-0-1 1-2-2
+qrels :: =\n \nquery-id\tcorpus-id\tscore\nq1\td1\t1\n\nq2\td3\t2 :: 0-0-1 1-2-2
+qrels :: =\nquery-id\tcorpus-id\tscore\nq1\td3\thigh :: test.tsv, line 3: grade is not a number: 'high'
 qrels :: =q1\td1\t0.5\nq1\td2\t1\nq2\td3\t0.25 :: 0-0-2 0-1-4 1-2-1
 qrels :: \nq1\td3\t\nq1\td6\tNaN :: 0-0-2 0-1-1 1-2-1 :: blank grade at test.tsv:8, 9
 qrels :: q1\td2\t1 :: 0-0-2 0-1-1 1-2-1 :: 1 repeated line, read once (test.tsv)
