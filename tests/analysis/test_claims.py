@@ -63,6 +63,24 @@ def test_what_has_no_numbers_is_not_measured_and_what_has_no_items_is_open() -> 
     assert (unknown.verdict, unknown.difference, isnan(unknown.visible)) == ("open", 30.0, True)
 
 
+def test_claims_are_corrected_over_those_that_are_measured() -> None:
+    """By Holm's steps written out: the smallest p times four, the next times three, never
+    falling.
+    """
+    values = {"a": 0.03, "b": 0.0245, "c": 0.0225, "d": 0.005}
+    found = settle_claims(
+        {name: claim() for name in [*values, "absent"]},
+        {name: measured(value) for name, value in values.items()},
+    )
+    largest = 0.0
+    for place, name in enumerate(values):  # from the smallest p to the largest
+        largest = max(largest, (4 - place) * 2 * NORMAL.cdf(-values[name] / 0.01))
+        own = next(one for one in found if one.name == name)
+        assert own.p == pytest.approx(min(largest, 1), rel=1e-6)
+        assert own.verdict == ("holds" if largest < 0.05 else "open")
+    assert {one.verdict for one in found} == {"holds", "open", "not measured"}
+
+
 def test_an_open_claim_says_what_would_have_been_found_at_the_level_it_was_tested_at() -> None:
     found = settle_claims(
         {name: claim() for name in "abc"},
