@@ -4,12 +4,13 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.core.recipe import from_table
+from embedlab.core.recipe import Recipe, from_table
 from embedlab.experiments.plan import Cell
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.events import Dev, EventLog, Finished
+from embedlab.runs.events import Dev, Event, EventLog, Finished, Step
 from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.runs.store import RunFolder
 
 
 def score(slice_: str, value: float, metric: str = "spearman", **facts: Any) -> StoredScore:
@@ -20,9 +21,9 @@ def score(slice_: str, value: float, metric: str = "spearman", **facts: Any) -> 
 
 def evaluation(task: str, *scores: StoredScore, **facts: Any) -> Evaluation:
     """The SCORES of a model on TASK."""
-    usual: dict[str, Any] = {"model": "m", "data": (), "marks": ()}
+    usual: dict[str, Any] = {"model": "m", "fingerprint": "f", "data": (), "marks": ()}
     how = {"precision": "float32", "pooling": "mean", "max_tokens": 9, "truncated": 0}
-    return Evaluation(task=task, scores=scores, fingerprint="f", **how, **usual | facts)
+    return Evaluation(task=task, scores=scores, **how, **usual | facts)
 
 
 def outcomes(dataset: str, items: pl.DataFrame, **facts: Any) -> StoredOutcomes:
@@ -32,15 +33,31 @@ def outcomes(dataset: str, items: pl.DataFrame, **facts: Any) -> StoredOutcomes:
     return StoredOutcomes(dataset=dataset, items=items, **known, **usual | facts)
 
 
+def step_of(step: int, steps: int, **facts: Any) -> Step:
+    """What a run reports of a step."""
+    usual = {"stage": 0, "epoch": step / steps, "loss": 0.5, "lr": 2e-5}
+    load = {"rows_per_s": 1.0, "eta_s": 0.0, "memory_mib": 1.0}
+    return Step(step=step, steps=steps, **usual | load | facts)
+
+
+def say(run: RunFolder, *logged: Event) -> None:
+    """Let the run record events."""
+    with EventLog(run.events_file) as log:
+        for event in logged:
+            log.append(event)
+
+
+def begin_run(run: RunFolder, recipe: Recipe, *logged: Event, **facts: Any) -> RunFolder:
+    """Write the RECIPE of a run, the circumstances with these FACTS, and what it recorded."""
+    usual: dict[str, Any] = {"seed": run.seed, "device": "cpu", "precision": "float32"}
+    run.write_once(recipe, Environment(**usual | {"threads": 1, "data": ()} | facts))
+    say(run, *logged)
+    return run
+
+
 def finish_run(cell: Cell, *, dev: float | None = None, flaw: str = "") -> None:
     """Write the recipe and the events of a training of CELL that has ended."""
-    run = cell.run
-    run.recipe_file.unlink(missing_ok=True)  # of the program that stands in for trainings
-    run.write_once(
-        from_table(cell.variant.recipe, name="mine", where="test"),
-        Environment(seed=cell.seed, device="cpu", precision="float32", threads=1, data=()),
-    )
-    with EventLog(run.events_file) as log:
-        if dev is not None:
-            log.append(Dev(step=1, score=dev))
-        log.append(Finished(step=1, flaw=flaw))
+    cell.run.recipe_file.unlink(missing_ok=True)  # of the program that stands in for trainings
+    recipe = from_table(cell.variant.recipe, name="mine", where="test")
+    scores = [Dev(step=1, score=dev)] if dev is not None else []
+    begin_run(cell.run, recipe, *scores, Finished(step=1, flaw=flaw))

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from embedlab.classifiers import relatedness
-from embedlab.classifiers.batched_sgd import shuffle_rows, start_weights
+from embedlab.classifiers.batched_sgd import shuffle_rows
 from embedlab.classifiers.relatedness import fit_relatedness, score_distributions
+from tests.tasks.slow_classifier import linear_layer
 
 PASSES = 300  # at most, fewer than in earnest
 
@@ -37,11 +38,7 @@ def slow_fit(
     features: torch.Tensor, gold: np.ndarray, train: np.ndarray, dev: np.ndarray, seed: int
 ) -> tuple[nn.Module, float]:
     """The same with autograd, one step after the other."""
-    layer = nn.Linear(features.shape[1], 5, dtype=torch.float64)
-    start = start_weights(features.shape[1], 5, seed).double()
-    with torch.no_grad():
-        layer.weight.copy_(start[:-1].T)
-        layer.bias.copy_(start[-1])
+    layer = linear_layer(features, 5, seed)
     model = nn.Sequential(layer, nn.Softmax(dim=-1))
     optimiser = torch.optim.Adam(model.parameters())
     goals = torch.from_numpy(score_distributions(gold)).double()

@@ -12,8 +12,8 @@ from embedlab.classifiers.settings import SETTINGS
 from embedlab.cli.app import main
 from embedlab.core.recipe import from_table
 from embedlab.runs import events
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from tests.stored_scores import begin_run, step_of
 
 
 @dataclass(frozen=True)
@@ -94,27 +94,13 @@ def finished_run(tmp_path: Path) -> RunFolder:
         name="mine",
         where="test",
     )
-    run = RunFolder.of(tmp_path / "runs", "mine", 1)
     data = [{"name": "snli", "split": "train", "rows": 3, "expected_rows": 9, "partial": True}]
-    run.write_once(
-        recipe, collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=data)
+    return begin_run(
+        RunFolder.of(tmp_path / "runs", "mine", 1),
+        recipe,
+        events.Started(time=1.0, pid=1, host="here", steps=9),
+        step_of(9, 9, time=2.0),
+        events.Dev(time=3.0, step=9, score=61.25),
+        events.Finished(time=4.0, step=9),
+        data=data,
     )
-    with events.EventLog(run.events_file) as log:
-        log.append(events.Started(time=1.0, pid=1, host="here", steps=9))
-        log.append(
-            events.Step(
-                time=2.0,
-                stage=0,
-                epoch=1.0,
-                step=9,
-                steps=9,
-                loss=0.5,
-                lr=0.0,
-                rows_per_s=1.0,
-                eta_s=0.0,
-                memory_mib=1.0,
-            )
-        )
-        log.append(events.Dev(time=3.0, step=9, score=61.25))
-        log.append(events.Finished(time=4.0, step=9))
-    return run

@@ -9,16 +9,15 @@ from embedlab.commands.grid_run import render
 from embedlab.experiments.cells import CellEntry
 from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.progress import Cost, GridProgress
-from embedlab.runs.events import Curve, Step
+from embedlab.runs.events import Curve
 from tests.experiments.conftest import plan_of as plan_of
 from tests.experiments.conftest import short_plan as short_plan
+from tests.stored_scores import step_of
 
 
 def lines_of(plan: GridPlan, *, trained_s: float | None) -> list[str]:
     entries = [CellEntry(cell=cell, state="running") for cell in plan.cells]
-    step = Step(
-        stage=0, epoch=1.0, step=8, steps=9, loss=0.5, lr=1e-5, rows_per_s=1.0, eta_s=1.0, memory_mib=1.0
-    )  # fmt: skip
+    step = step_of(8, 9)
     running = [(cell, Curve(newest=step, finished_s=trained_s)) for cell in plan.cells]
     cost = Cost(cells=len(entries), seconds=None, measured="nothing", disk_bytes=None)
     board = GridProgress(plan=plan, entries=tuple(entries), running=tuple(running), cost=cost)

@@ -15,10 +15,10 @@ from embedlab.core.names import task_names
 from embedlab.core.recipe import load_recipe
 from embedlab.data.source import Source
 from embedlab.encoders import loading
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import all_tasks
 from embedlab.training import stages  # loaded before a fixture replaces what it imports
+from tests.stored_scores import begin_run
 
 if TYPE_CHECKING:
     from embedlab.data.dataset import Dataset, Part
@@ -107,12 +107,8 @@ def test_missing_data_is_refused_before_a_model_is_loaded(
 def glue_run(tmp_path: Path) -> RunFolder:
     """A finished run of a classifier on a GLUE task, as far as can be seen without loading it."""
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    run.write_once(
-        load_recipe("glue-finetune"),
-        collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[]),
-    )
     run.model.mkdir(parents=True)
-    return run
+    return begin_run(run, load_recipe("glue-finetune"))
 
 
 @pytest.mark.usefixtures("no_loading", "glue_run")

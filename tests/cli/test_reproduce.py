@@ -5,7 +5,6 @@ tested in tests/experiments.
 from __future__ import annotations
 
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,9 @@ import pytest
 from embedlab.core.errors import ExitCode
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.experiments.paper_file import paper_names, select_tables
-from embedlab.runs.environment import Environment
-from embedlab.runs.events import Dev, Event, EventLog, Finished, Started, Step
+from embedlab.runs.events import Dev, Event, Finished, Started
 from embedlab.runs.store import RunFolder
+from tests.stored_scores import begin_run, step_of
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Answer, Embedlab
@@ -40,14 +39,8 @@ def with_runs(embedlab: Embedlab, tiny_encoder: Path) -> Embedlab:
 
 def begun(name: str, seed: int, recipe: Recipe, encoder: Path, *told: Event) -> None:
     """A run with the weights of ENCODER, whose events are these."""
-    run = RunFolder.of(Path("runs"), name, seed)
-    run.write_once(
-        recipe, Environment(seed=seed, device="cpu", precision="float32", threads=1, data=())
-    )
+    run = begin_run(RunFolder.of(Path("runs"), name, seed), recipe, *told)
     shutil.copytree(encoder, run.model)
-    with EventLog(run.events_file) as log:
-        for event in told:
-            log.append(event)
 
 
 def tables(answer: Answer) -> list[dict[str, object]]:
@@ -155,12 +148,10 @@ def test_a_figure_along_epochs_has_those_after_the_pre_training(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
     recipe = load_recipe("multitask-pretrain-nli+multitask", encoder=str(tiny_encoder))
-    facts = {"epoch": 1.0, "steps": 9, "loss": 1.0, "lr": 1e-3, "rows_per_s": 1.0}
-    step = partial(Step, **facts, eta_s=0.0, memory_mib=1.0)  # type: ignore[arg-type]
-    before = (step(stage=0, step=3), Dev(step=3, score=10.0))  # of heads that nothing has trained
-    joint = [step(stage=stage, step=6) for stage in (1, 2, 3)]
+    before = (step_of(3, 9), Dev(step=3, score=10.0))  # of heads that nothing has trained
+    joint = [step_of(6, 9, stage=stage) for stage in (1, 2, 3)]
     for seed, last in ((1, 40.0), (2, 50.0)):
-        ends = (Dev(step=6, score=30.0), step(stage=1, step=9), Dev(step=9, score=last))
+        ends = (Dev(step=6, score=30.0), step_of(9, 9, stage=1), Dev(step=9, score=last))
         begun("pre-trained", seed, recipe, tiny_encoder, *before, *joint, *ends)
     words = ("reproduce", "chen", "figure2", "--from", "runs", "--encoder", str(tiny_encoder))
     _, figure = tables(embedlab(*words, *TINY, "--json", "--figure", "epochs.svg"))

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Answer, Embedlab
+from tests.stored_scores import begin_run
 
 pytestmark = pytest.mark.usefixtures("quick_fits")
 WORDS = [
@@ -67,8 +67,7 @@ def recipe_of_two_seeds(finished_run: RunFolder) -> str:
     shutil.rmtree(finished_run.path.parent)
     for seed in (1, 2):
         run = RunFolder(finished_run.path.with_name(f"seed-{seed}"))
-        facts = collect_environment(seed=seed, device="cpu", precision="bf16", threads=1, data=[])
-        run.write_once(recipe, facts)
+        begin_run(run, recipe, precision="bf16")
         build_random_encoder(run.model, seed=seed)
     return "mine"
 

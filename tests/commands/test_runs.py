@@ -16,6 +16,7 @@ from embedlab.core.settings import Settings
 from embedlab.runs import events
 from embedlab.runs.status import is_being_scored
 from embedlab.runs.store import RunFolder
+from tests.stored_scores import say
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 
@@ -43,9 +44,7 @@ def test_events_of_a_running_run_are_followed_until_it_ends(
 
 def test_nothing_unfinished_cannot_be_resumed(session: NotebookSession) -> None:
     run = RunFolder.of(session.settings.runs, "mine", 1)
-    with events.EventLog(run.events_file) as log:
-        log.append(STARTED)
-        log.append(events.Finished(time=2.0, step=9))
+    say(run, STARTED, events.Finished(time=2.0, step=9))
     with pytest.raises(UsageError, match="no unfinished seed"):
         runs.resume(runs.RunOptions(run="mine"), session)
 

@@ -13,23 +13,16 @@ from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs import events
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
+from tests.stored_scores import begin_run
 
 OPTIONS = TrainOptions(recipe="snli-ce")
 
 
 def begin(plan: TrainPlan, *ended: events.Event) -> RunFolder:
     """The folder of the plan's first run after an attempt that ended like this."""
-    run = next(iter(plan.runs))
-    run.write_once(
-        plan.recipe,
-        collect_environment(seed=run.seed, device="cpu", precision="float32", threads=1, data=[]),
-    )
-    with events.EventLog(run.events_file) as log:
-        for event in (events.Started(pid=1, host="here", steps=9), *ended):
-            log.append(event)
-    return run
+    started = events.Started(pid=1, host="here", steps=9)
+    return begin_run(next(iter(plan.runs)), plan.recipe, started, *ended)
 
 
 def finished(plan: TrainPlan) -> list[bool]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xxhash
 
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.executors.executor import LocalTasks, run_cells
@@ -13,7 +14,10 @@ from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.single_cell import finish_patiently
 
-STAND_IN = (sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py")))
+STAND_IN = (
+    *(sys.executable, "-I", "-S", str(Path(__file__).with_name("stand_in.py"))),
+    str(Path(xxhash.__file__).parents[1]),
+)
 
 GRID = """
 summary = "A test."

@@ -1,9 +1,10 @@
 """Stands in for `embedlab train` and `embedlab evaluate`: the same files, lock, checkpoints and
 exit codes in a fraction of a second.
 
-It imports nothing of the package, and of Python only what loads at once: anything more would take
-longer than a cell. FAULTS in the environment is JSON: a part of the run's id → "raise", "diverge",
-"memory", "usage" or "suicide".
+It imports nothing of the package, and only what loads at once: anything more would take longer than
+a cell. Its first argument is the folder of xxhash, as it starts without those of Python. FAULTS in
+the environment is JSON: a part of the run's id → "raise", "diverge", "memory", "usage" or
+"suicide".
 """
 
 import fcntl
@@ -12,6 +13,9 @@ import signal
 import sys
 import time
 import zlib
+
+sys.path.append(sys.argv[1])
+from xxhash import xxh32_hexdigest
 
 STEPS = 8
 STEP_S = float(os.environ.get("STEP_S", "0.01"))
@@ -86,33 +90,7 @@ def append(path: str, kind: str, **values: float | str) -> None:
         for name, value in known.items()
     )
     line = "{" + ", ".join(parts)
-    write(path, f'{line}, "checksum": "{xxh32(line.encode()):08x}"}}\n', mode="a")
-
-
-def xxh32(data: bytes) -> int:
-    """The checksum of a line: XXH32 of less than a few hundred bytes, with the seed 0."""
-    first, second, third, fourth, fifth = 2654435761, 2246822519, 3266489917, 668265263, 374761393
-
-    def turn(value: int, by: int) -> int:
-        return ((value << by) | ((value & 0xFFFFFFFF) >> (32 - by))) & 0xFFFFFFFF
-
-    lanes, start = [first + second, second, 0, -first], 0
-    while start + 16 <= len(data):
-        for lane in range(4):
-            word = int.from_bytes(data[start + 4 * lane : start + 4 * lane + 4], "little")
-            lanes[lane] = turn((lanes[lane] + word * second) & 0xFFFFFFFF, 13) * first & 0xFFFFFFFF
-        start += 16
-    total = sum(map(turn, lanes, (1, 7, 12, 18))) if start else fifth
-    total = (total + len(data)) & 0xFFFFFFFF
-    while start + 4 <= len(data):
-        word = int.from_bytes(data[start : start + 4], "little")
-        total = turn((total + word * third) & 0xFFFFFFFF, 17) * fourth & 0xFFFFFFFF
-        start += 4
-    for byte in data[start:]:
-        total = turn((total + byte * fifth) & 0xFFFFFFFF, 11) * first & 0xFFFFFFFF
-    for shift, factor in ((15, second), (13, third), (16, 1)):
-        total = (total ^ (total >> shift)) * factor & 0xFFFFFFFF
-    return total
+    write(path, f'{line}, "checksum": "{xxh32_hexdigest(line.encode())}"}}\n', mode="a")
 
 
 def begun(run: str, recipe: str) -> tuple[int, str]:
@@ -164,7 +142,7 @@ def evaluate(run: str, task: str) -> None:
 def main() -> None:
     for number in (signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, stop)
-    command, *words = sys.argv[1:]
+    command, *words = sys.argv[2:]
     if command == "train":
         options = dict(zip(words[2::2], words[3::2], strict=True))  # after the recipe and --resume
         run = f"{RUNS}/{options['--name']}/seed-{options['--seed']}"

@@ -14,7 +14,7 @@ from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from tests.stored_json import store_recipe
+from tests.stored_scores import begin_run, step_of
 
 
 def waiting(plan: GridPlan) -> list[CellEntry]:
@@ -23,11 +23,7 @@ def waiting(plan: GridPlan) -> list[CellEntry]:
 
 def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
     run = RunFolder.of(plan.place.runs_folder, name, 1)
-    run.path.mkdir(parents=True)
-    store_recipe(run, from_table(dict(plan.variants[0].recipe), name=name, where="here"))
-    with events.EventLog(run.events_file) as log:
-        for event in written:
-            log.append(event)
+    begin_run(run, from_table(dict(plan.variants[0].recipe), name=name, where="here"), *written)
 
 
 def started(time: float, step: int = 0) -> events.Event:
@@ -39,18 +35,7 @@ def finished(time: float) -> events.Event:
 
 
 def fast_last_step(time: float) -> events.Event:
-    return events.Step(
-        time=time,
-        stage=1,
-        epoch=1.0,
-        step=10,
-        steps=10,
-        loss=0.5,
-        lr=0.0,
-        rows_per_s=1e6,
-        eta_s=0.0,
-        memory_mib=1.0,
-    )
+    return step_of(10, 10, time=time, stage=1, rows_per_s=1e6)
 
 
 def test_a_cell_takes_a_start_the_rows_of_its_training_and_its_tasks(

@@ -34,10 +34,10 @@ from embedlab.experiments.paper_trainings import (
 from embedlab.experiments.plan import GridEnvironment, GridFolder
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.row_order import PairOrder
-from embedlab.runs.events import EventLog, Finished
+from embedlab.runs.events import Finished
 from embedlab.runs.store import RunFolder
 from tests.stored_json import store_recipe
-from tests.stored_scores import finish_run
+from tests.stored_scores import finish_run, say
 
 ENCODER = "nobody/nothing"
 SETS = (f"encoder.model={ENCODER}",)
@@ -259,8 +259,8 @@ def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_
     make_run(place, "two-steps", "max_steps=2")
     make_run(place, "half-an-epoch", "optim.epochs=0.5")
     make_run(place, "flat")
-    with EventLog(RunFolder.of(place.runs_folder, "flat", 1).events_file) as log:
-        log.append(Finished(step=9, flaw="the loss was 0 at every step"))
+    flat = RunFolder.of(place.runs_folder, "flat", 1)
+    say(flat, Finished(step=9, flaw="the loss was 0 at every step"))
     names = ("whole", "few-rows", "two-steps", "half-an-epoch", "flat")
     members = [Member(name=f"{name}@1", seed=1, runs=frozenset({f"{name}@1"})) for name in names]
     found = failed_trainings(table, place.runs_folder, members, ())

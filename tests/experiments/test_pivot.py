@@ -19,11 +19,11 @@ from embedlab.experiments.pivot import (
 )
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.reports.grids import pivot_table
-from embedlab.runs.events import Dev, EventLog, Finished, Started
+from embedlab.runs.events import Dev, Finished, Started
 from embedlab.runs.signature import Signature
 from embedlab.runs.status import last_dev
 from embedlab.runs.store import RunFolder
-from tests.stored_scores import evaluation, finish_run, score
+from tests.stored_scores import evaluation, finish_run, say, score
 
 SCORES = ("sts12", "sts13")
 
@@ -216,13 +216,8 @@ def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluatio
 def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Path) -> None:
     run = RunFolder.of(tmp_path, "again", 1)
     run.path.mkdir(parents=True)
-    with EventLog(run.events_file) as log:
-        for event in (
-            Dev(step=4, score=50.0),
-            Dev(step=8, score=90.0),
-            Started(pid=1, host="lab", steps=9, step=4),
-        ):
-            log.append(event)
+    resumed = Started(pid=1, host="lab", steps=9, step=4)
+    say(run, Dev(step=4, score=50.0), Dev(step=8, score=90.0), resumed)
     found = last_dev(run)
     assert found is not None
     assert (found.step, found.score) == (4, 50.0)
@@ -238,9 +233,8 @@ def test_places_that_are_equal_as_they_are_shown_are_said_to_be_equal() -> None:
 def test_a_training_that_failed_to_learn_is_never_the_best(scored: GridPlan) -> None:
     (best,) = best_rows(scored)
     flawed = next(cell for cell in scored.cells if tuple(cell.variant.labels.values()) == best)
-    with EventLog(flawed.run.events_file) as log:
-        log.append(Started(pid=1, host="here", steps=1, step=0))
-        log.append(Finished(step=1, flaw="the loss was 0 at every step"))
+    again = Started(pid=1, host="here", steps=1, step=0)
+    say(flawed.run, again, Finished(step=1, flaw="the loss was 0 at every step"))
     (now,) = best_rows(scored)
     assert now != best
     notes = pivot_table(scored, pivot(scored, ScoreFilter(), score="sts12"), "scores").notes

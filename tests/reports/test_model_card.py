@@ -4,36 +4,21 @@ from math import nan
 
 from embedlab.reports.model_card import scores_section, usage_section
 from embedlab.runs.evaluations import Evaluation, StoredScore
+from tests.stored_scores import evaluation, score
 
 
 def evaluated(*scores: StoredScore) -> Evaluation:
-    return Evaluation(
-        task="sts",
-        model="mine@1",
-        fingerprint="f",
-        precision="float32",
-        pooling="mean",
-        max_tokens=128,
-        truncated=0,
-        training_precision="bf16",
-        data=(),
-        marks=("partial",),
-        scores=scores,
-        notes=("trained on partial snli train: 3 of 9 rows",),
-    )
+    notes = ("trained on partial snli train: 3 of 9 rows",)
+    facts = {"marks": ("partial",), "training_precision": "bf16", "notes": notes}
+    return evaluation("sts", *scores, **facts)
 
 
 def test_scores_have_their_marks_precisions_and_notes() -> None:
-    def score(by: str, slice_: str, value: float) -> StoredScore:
-        return StoredScore(
-            by=by, slice=slice_, metric="spearman", setting="all", value=value, items=3108
-        )
-
-    sts12 = score("dataset", "sts12", 0.75)
-    scores = evaluated(sts12, score("source", "sts12/MSRpar", 0.5), score("dataset", "sts13", nan))
+    sts12 = score("sts12", 0.75)
+    scores = evaluated(sts12, score("sts12/MSRpar", 0.5, by="source"), score("sts13", nan))
     text = scores_section([(scores, {sts12: (0.7, 0.8)})])
     assert "sts x 100 [partial], evaluated in float32, trained in bf16:" in text
-    assert "| sts12 | spearman | all | 75.00 [70.00, 80.00] | 3108 |" in text
+    assert "| sts12 | spearman | all | 75.00 [70.00, 80.00] | 100 |" in text
     assert "- intervals are about this checkpoint" in text
     assert "without an interval" not in text
     assert "MSRpar" not in text

@@ -11,7 +11,9 @@ from mteb.models.model_meta import ModelMeta
 from embedlab.core.errors import UsageError
 from embedlab.models.catalog import resolve
 from embedlab.reports.mteb import mteb_tasks, write_mteb
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
+from tests.stored_scores import evaluation as made
+from tests.stored_scores import score
 
 STATE = {
     "name": "sts16",
@@ -26,22 +28,13 @@ STATE = {
 
 def evaluation(**state: object) -> Evaluation:
     numbers = {"spearman": 0.78987654, "pearson": 0.8}
-    scores = tuple(
-        StoredScore(
-            by="dataset",
-            slice="sts16",
-            metric=metric,
-            setting=setting,
-            value=value - (setting == "mean"),
-            items=1186,
-        )
+    scores = [
+        score("sts16", value - (setting == "mean"), metric, setting=setting, items=1186)
         for metric, value in numbers.items()
         for setting in ("all", "mean")
-    )
-    return Evaluation(
-        task="sts", model="my/model", fingerprint="0123", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-        data=({**STATE, **state}, {**STATE, "name": "sick-r"}), marks=(), scores=scores,
-    )  # fmt: skip
+    ]
+    data = ({**STATE, **state}, {**STATE, "name": "sick-r"})
+    return made("sts", *scores, model="my/model", fingerprint="0123", data=data)
 
 
 def test_a_result_has_the_keys_that_mteb_reads(tmp_path: Path) -> None:

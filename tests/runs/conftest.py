@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from embedlab.core.recipe import Recipe, from_table
-from embedlab.runs import events
 from embedlab.runs.environment import Environment, collect_environment
-from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
+from tests.stored_scores import step_of
 
 
 def recipe_of(lr: float = 2e-5) -> Recipe:
@@ -33,44 +31,7 @@ def recipe() -> Recipe:
     return recipe_of()
 
 
-STEP = events.Step(
-    time=5.0,
-    stage=0,
-    epoch=0.5,
-    step=3,
-    steps=6,
-    loss=1.25,
-    lr=2e-5,
-    rows_per_s=100.0,
-    eta_s=9.0,
-    memory_mib=512.0,
-)
-
-
-def score(slice_: str, value: float, **facts: Any) -> StoredScore:
-    own = {"by": "dataset", "metric": "spearman", "setting": "all", "items": 9, **facts}
-    return StoredScore(slice=slice_, value=value, **own)
-
-
-def evaluation(task: str, *scores: StoredScore, **facts: Any) -> Evaluation:
-    own = {
-        "model": "sbert@3",
-        "fingerprint": "ab12",
-        "precision": "float32",
-        "pooling": "mean",
-        "max_tokens": 128,
-        "truncated": 0,
-        "data": (),
-        "marks": ("partial",),
-    }
-    return Evaluation(task=task, scores=scores, **{**own, **facts})
-
-
-def say(run: RunFolder, *logged: events.Event) -> None:
-    """Let the run record events."""
-    with EventLog(run.events_file) as log:
-        for event in logged:
-            log.append(event)
+STEP = step_of(3, 6, time=5.0, loss=1.25, rows_per_s=100.0, eta_s=9.0, memory_mib=512.0)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from embedlab.runs import events, launch
 from embedlab.runs.events import EndingReport, failure_after, length
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from tests.runs.conftest import say
+from tests.stored_scores import say
 
 
 def test_a_command_that_fails_reports_message_hint_and_exit_code(

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.disk import write_json
 from embedlab.core.errors import MissingError
 from embedlab.runs.evaluations import Evaluation
-from tests.runs.conftest import evaluation, score
+from tests.stored_scores import evaluation, score
 
 DATA = ({"name": "sts12", "rows": 3108},)
 

@@ -5,7 +5,8 @@ import subprocess
 from embedlab.runs import events
 from embedlab.runs.status import is_being_scored, mark_being_scored, run_status
 from embedlab.runs.store import RunFolder
-from tests.runs.conftest import child, say
+from tests.runs.conftest import child
+from tests.stored_scores import say
 
 OTHER = """
 import sys

@@ -9,7 +9,8 @@ from embedlab.core.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
-from tests.runs.conftest import STEP, say
+from tests.runs.conftest import STEP
+from tests.stored_scores import say
 
 STARTED = events.Started(time=1.0, pid=1, host="here", steps=9)
 INTERRUPTED = events.RunInterrupted(time=6.0, step=3)

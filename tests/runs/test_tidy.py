@@ -7,7 +7,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import prune_run, sweep
-from tests.runs.conftest import say
+from tests.stored_scores import say
 
 SMALL = {"events.jsonl", "lock", "pid", "recipe.toml", "environment.json"}
 UNDER_WAY = (".scores.parquet.tmp-0a", ".learnt.parquet.tmp-0a")

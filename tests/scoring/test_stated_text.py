@@ -13,8 +13,9 @@ from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.provenance import training_marks, training_notes, training_precision
 from embedlab.scoring.training_text import stated_text_notes
-from tests.scoring.test_training_text import made_on, recipe
+from tests.scoring.test_training_text import recipe
 from tests.stored_json import store_values, stored_values
+from tests.stored_scores import begin_run
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_a_run_says_what_its_starting_encoder_had_read_and_in_which_precision_it
     foreign: Path, tmp_path: Path
 ) -> None:
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
-    run.write_once(recipe("snli", encoder=str(foreign)), made_on([], precision="bf16"))
+    begin_run(run, recipe("snli", encoder=str(foreign)), precision="bf16")
     shutil.copytree(foreign, run.model)
     spec = ModelSpec(name="mine@1", kind="run", location=str(run.model), seed=1)
     assert training_precision(spec) == "bf16"

@@ -23,7 +23,6 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import WANTED
-from embedlab.runs.environment import Environment, collect_environment
 from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.scoring.provenance import (
     overlap_mark,
@@ -43,6 +42,7 @@ from embedlab.scoring.training_text import (
 from embedlab.tasks.task import TaskResult, evaluation_without_scores, score
 from embedlab.training.blocks import open_stages
 from tests.stored_json import store_values, stored_values
+from tests.stored_scores import begin_run
 
 
 def recipe(dataset: str, *, encoder: str = "tiny", **data: Any) -> Recipe:
@@ -70,13 +70,9 @@ def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolde
         }
         for one in states
     ]
-    run.write_once(made_by, made_on(plain))
+    begin_run(run, made_by, data=plain, host="here")
     run.model.mkdir(parents=True)
     return run
-
-
-def made_on(data: list[dict[str, Any]], precision: str = "float32") -> Environment:
-    return collect_environment(seed=1, device="cpu", precision=precision, threads=1, data=data)
 
 
 def member(run: RunFolder) -> ModelSpec:
@@ -236,7 +232,7 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(
 ) -> None:
     part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 90, "partial": False}
     run = RunFolder.of(tmp_path, "few", 1)
-    run.write_once(recipe("snli", rows=20, **more), made_on([{**part, "used": 20}]))
+    begin_run(run, recipe("snli", rows=20, **more), data=[{**part, "used": 20}])
     run.model.mkdir(parents=True)
     assert training_notes(member(run))[0] == f"trained on 20 of the 90 rows of snli train ({drawn})"
 

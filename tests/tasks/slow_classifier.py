@@ -23,7 +23,7 @@ def slow_fit(
     seed: int,
 ) -> tuple[nn.Linear, float]:
     """The layer at its best check and its dev accuracy."""
-    layer = _layer(features, classes, seed)
+    layer = linear_layer(features, classes, seed)
     make = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}[schedule.optimiser]
     optimiser = make(layer.parameters(), lr=schedule.lr, weight_decay=l2)
     trained, dev = set(fold.train.tolist()), torch.from_numpy(fold.dev)
@@ -52,7 +52,8 @@ def slow_fit(
     return best, best_accuracy
 
 
-def _layer(features: Tensor, classes: int, seed: int) -> nn.Linear:
+def linear_layer(features: Tensor, classes: int, seed: int) -> nn.Linear:
+    """The layer before its first step."""
     layer = nn.Linear(features.shape[1], classes, dtype=features.dtype)
     start = start_weights(features.shape[1], classes, seed).to(features.dtype)
     with torch.no_grad():

@@ -13,7 +13,6 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.device import Machine
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.glue import (
@@ -24,6 +23,7 @@ from embedlab.tasks.glue import (
 )
 from embedlab.tasks.task import Selection
 from embedlab.training.stages import train_run
+from tests.stored_scores import begin_run
 
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
@@ -93,8 +93,7 @@ def test_a_regression_is_scored_by_correlations(tmp_path: Path, tiny_encoder: Pa
 def test_a_run_is_scored_on_the_task_that_its_classifier_was_trained_on(tmp_path: Path) -> None:
     run = RunFolder.of(tmp_path / "runs", "mine", 1)
     spec = ModelSpec(name=run.id, kind="run", location=str(run.model))
-    here = collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[])
-    run.write_once(load_recipe("glue-finetune", ["data.task=rte"]), here)
+    begin_run(run, load_recipe("glue-finetune", ["data.task=rte"]))
     with pytest.raises(MissingError, match="is not finished"):
         TASK.check(spec, SETTINGS)
     run.model.mkdir(parents=True)

@@ -12,9 +12,9 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
-from embedlab.runs.environment import collect_environment
 from embedlab.runs.store import RunFolder
 from embedlab.tasks.task import task
+from tests.stored_scores import begin_run
 
 SETTINGS = Settings(data=TINY_FOLDER, device="cpu", threads=1, cache_gib=0)
 
@@ -29,8 +29,7 @@ def run_of(tmp_path: Path, tiny_encoder: Path) -> RunOf:
 
     def make(recipe: str, overrides: Sequence[str]) -> ModelSpec:
         run = RunFolder.of(tmp_path, f"run-{len(list(tmp_path.iterdir()))}", 1)
-        there = collect_environment(seed=1, device="cpu", precision="float32", threads=1, data=[])
-        run.write_once(load_recipe(recipe, list(overrides), encoder=str(tiny_encoder)), there)
+        begin_run(run, load_recipe(recipe, list(overrides), encoder=str(tiny_encoder)))
         shutil.copytree(tiny_encoder, run.path / "encoder")
         config = run.path / "encoder" / "config.json"
         config.write_text(

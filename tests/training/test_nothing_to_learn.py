@@ -13,6 +13,7 @@ from embedlab.objectives.needs import check_columns
 from embedlab.runs import events
 from embedlab.runs.status import flaw_of
 from embedlab.training.stage_data import StageData, open_stage
+from tests.stored_scores import step_of
 
 
 def recipe_of(name: str, file: Path, *overrides: str) -> Recipe:
@@ -80,19 +81,10 @@ def test_rows_with_another_answer_beside_them_are_read(
 
 
 def steps(*losses: float, stage: int = 0) -> list[events.Event]:
+    count = len(losses)
     return [
-        events.Step(
-            stage=stage,
-            epoch=1.0,
-            step=number + 1,
-            steps=len(losses),
-            loss=loss,
-            lr=1e-5,
-            rows_per_s=1.0,
-            eta_s=0.0,
-            memory_mib=1.0,
-        )
-        for number, loss in enumerate(losses)
+        step_of(number, count, stage=stage, loss=loss)
+        for number, loss in enumerate(losses, start=1)
     ]
 
 

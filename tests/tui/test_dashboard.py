@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 
 from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.runs.events import EventLog, Finished, Started
+from embedlab.runs.events import Finished, Started
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.room import CompareRoom
@@ -26,6 +26,7 @@ from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
 from embedlab.tui.workbench import ShownItems
+from tests.stored_scores import say
 from tests.tui.world import (
     Open,
     at_once,
@@ -120,8 +121,7 @@ def cell(settings: Settings) -> Iterator["subprocess.Popen[str]"]:
     """The process of a cell that trains, in a grid whose other cells have ended."""
     plan = make_grid(settings)
     run = RunFolder.of(settings.runs, plan.variants[0].run, 1)
-    with EventLog(run.events_file) as log:
-        log.append(Started(pid=1, host="here", steps=30))
+    say(run, Started(pid=1, host="here", steps=30))
     words = [sys.executable, "-c", HELD, str(settings.runs), run.name]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -8,7 +8,6 @@ import pytest
 
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
-from embedlab.runs.events import EventLog
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
@@ -16,6 +15,7 @@ from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
 from embedlab.tui.runs.run_list import line_of
+from tests.stored_scores import say
 from tests.tui.world import Open, dashboard, make_grid, screen_text, step_of, until
 
 _NAMES = {"[": "left_square_bracket", "]": "right_square_bracket", ".": "full_stop"}
@@ -43,8 +43,7 @@ async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open)
             "╭─ dev score ─",
         )
         run = RunFolder.of(app.settings.runs, plan.variants[0].run, 1)
-        with EventLog(run.events_file) as log:  # as of a cell that was resumed elsewhere
-            log.append(step_of(40, 50, loss=6.5))
+        say(run, step_of(40, 50, loss=6.5))  # as of a cell that was resumed elsewhere
         await shows("step 40 of 50   loss 6.5")
         plot = app.screen.query_one("#loss-curve", CurvePlot)
         await until(pilot, lambda: any(6.5 in one.y for one in plot._series))

@@ -9,7 +9,6 @@ import pytest
 from embedlab.core.settings import Settings
 from embedlab.runs.events import (
     Curve,
-    EventLog,
     Failed,
     Finished,
     Progress,
@@ -24,7 +23,7 @@ from embedlab.tui.runs.model import (
     main_scores,
     short_number,
 )
-from tests.stored_scores import evaluation, score
+from tests.stored_scores import evaluation, say, score
 from tests.tui.world import make_run
 
 
@@ -111,9 +110,8 @@ def test_curves_hold_the_load_and_forget_what_a_resumed_run_repeats(settings: Se
     curve = Curve()
     curve.read_on(run.events_file)
     assert curve.cpu_percent == [99.0, 99.0, 99.0]
-    with EventLog(run.events_file) as log:
-        log.append(Started(pid=1, host="h", steps=30, step=10))
-        log.append(Progress(step=15, steps=30, eta_s=1.0, memory_mib=5.0))
+    progress = Progress(step=15, steps=30, eta_s=1.0, memory_mib=5.0)
+    say(run, Started(pid=1, host="h", steps=30, step=10), progress)
     curve.read_on(run.events_file)
     assert (curve.load_steps, curve.memory_mib) == ([10, 15], [700.0, 5.0])
     assert math.isnan(curve.cpu_percent[-1])

@@ -22,12 +22,12 @@ from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
-from embedlab.runs.environment import collect_environment
-from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.events import Dev, Event, EventLog, Finished, Started, Step
+from embedlab.runs.events import Dev, Event, Finished, Started, Step
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.workbench import ShownItems
+from tests.stored_scores import begin_run, evaluation, score
+from tests.stored_scores import step_of as plain_step
 
 Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
 
@@ -130,35 +130,18 @@ def make_run(
     dev: float | None = 71.5,
 ) -> RunFolder:
     """A run that reported these LOSSES and a DEV score, then its ENDING."""
-    run = RunFolder.of(settings.runs, name, seed)
-    facts = collect_environment(seed=seed, device="cpu", precision="float32", threads=1, data=[])
-    run.write_once(load_recipe("snli-ce"), facts)
     steps = 10 * len(losses)
-    with EventLog(run.events_file) as log:
-        log.append(Started(pid=1, host=socket.gethostname(), steps=steps))
-        for number, loss in enumerate(losses, start=1):
-            log.append(step_of(10 * number, steps, loss))
-        if dev is not None:
-            log.append(Dev(step=steps, score=dev))
-        for event in ending:
-            log.append(event)
-    return run
+    begun = Started(pid=1, host=socket.gethostname(), steps=steps)
+    taken = [step_of(10 * number, steps, loss) for number, loss in enumerate(losses, start=1)]
+    scores = [Dev(step=steps, score=dev)] if dev is not None else []
+    run = RunFolder.of(settings.runs, name, seed)
+    return begin_run(run, load_recipe("snli-ce"), begun, *taken, *scores, *ending)
 
 
 def step_of(step: int, steps: int, loss: float) -> Step:
-    """What a run reports of a step."""
-    return Step(
-        stage=0,
-        epoch=step / steps,
-        step=step,
-        steps=steps,
-        loss=loss,
-        lr=2e-5,
-        rows_per_s=800.0,
-        eta_s=9.0,
-        memory_mib=700.0,
-        cpu_percent=99.0,
-    )
+    """What a run on a busy machine reports of a step."""
+    load = {"rows_per_s": 800.0, "eta_s": 9.0, "memory_mib": 700.0, "cpu_percent": 99.0}
+    return plain_step(step, steps, loss=loss, **load)
 
 
 GRID = """
@@ -187,16 +170,5 @@ def make_grid(settings: Settings) -> GridPlan:
         for seed in plan.seeds:
             dev, test = 50 + 10 * number + seed, 90 - 10 * number + seed
             run = make_run(settings, variant.run, seed, Finished(step=30), dev=dev)
-            score = StoredScore(
-                by="dataset",
-                slice="sts12",
-                metric="spearman",
-                setting="all",
-                items=3,
-                value=test / 100,
-            )
-            Evaluation(
-                task="sts", model=run.id, fingerprint="f", precision="float32", pooling="mean", max_tokens=9, truncated=0,
-                data=(), marks=(), scores=(score,),
-            ).save(run.evaluations)  # fmt: skip
+            evaluation("sts", score("sts12", test / 100), model=run.id).save(run.evaluations)
     return plan
