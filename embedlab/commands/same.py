@@ -18,6 +18,7 @@ from embedlab.commands.command import command
 from embedlab.commands.compare import CompareOptions, compare
 from embedlab.commands.options import MODEL_HELP, Flag, model_flag
 from embedlab.core.errors import EmbedlabError, ExitCode, MissingError, UsageError
+from embedlab.core.foreign_files import check_output
 from embedlab.core.printable import count_text
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
@@ -136,6 +137,13 @@ def same(options: SameOptions, session: Session) -> Report:
     spec = only_member(resolve_model(options.reference, session))
     reference = VariedReference(_encoder(spec, session), _prompts(spec))
     if options.texts is not None:
+        check_output(
+            options.texts,
+            "--write-texts",
+            example="texts.jsonl",
+            what="a file of texts",
+            mark=b'"kind": "plain"',
+        )
         return _write_texts(options.texts, _texts(reference))
     if options.served is None:
         raise UsageError("no SERVED is named", hint=f"embedlab same {options.reference} SERVED")

@@ -23,7 +23,7 @@ from uuid import uuid4
 import xxhash
 
 from embedlab.core.errors import MissingError
-from embedlab.core.foreign_files import open_own
+from embedlab.core.foreign_files import open_own, refuse_foreign
 
 KEY = "checksum"  # of metadata and of JSON objects
 CHECKSUMS = "checksums.json"  # in a folder
@@ -118,8 +118,11 @@ def read_sealed_json(path: Path, *, hint: str) -> Any:
 
 
 def write_atomic(path: Path, content: str | bytes, *, hint: str = ELSEWHERE) -> None:
-    """Replace PATH by CONTENT in one step: a reader sees either the old file or the new one."""
+    """Replace PATH by CONTENT in one step: a reader sees either the old file or the new one. A pipe
+    or a device in its place stays, and is a MissingError.
+    """
     with as_disk_errors(path, hint=hint):
+        refuse_foreign(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         # Created like any other file, so that colleagues may read what the umask allows; mkstemp's
         # are private.

@@ -20,6 +20,7 @@ import polars as pl
 
 from embedlab.core.disk import as_disk_errors, sole_holder, sync_folder
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
+from embedlab.core.foreign_files import refuse_foreign
 from embedlab.core.frame_files import join_parquet, read_table, write_table
 from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import Vectors
@@ -187,11 +188,12 @@ class PartialVectors:
 
 
 def refuse_existing(out: Path, *, is_replaced: bool) -> None:
-    """Raise a UsageError if OUT is a folder, or exists and shall not be replaced."""
+    """Refuse an OUT that is no file, or exists and shall not be replaced."""
     if out.is_dir():
         raise UsageError(
             f"--out is {str(out)!r}, which is a folder", hint="choose the name of a file"
         )
+    refuse_foreign(out)
     if out.exists() and not is_replaced:
         raise UsageError(
             f"--out is {str(out)!r}, which exists already",

@@ -23,6 +23,22 @@ CASES = (
         in_shell=True,
     ),
     Case(
+        name="html-devzero",
+        command="mkfifo f; embedlab same wordllama --write-texts f; code=$?; "
+        "test -p f && exit $code",
+        code=2,
+        says=["--write-texts is 'f', which is not a file of texts of embedlab"],
+        in_shell=True,
+    ),
+    Case(
+        name="html-devzero",
+        command="mkfifo f.npy; echo a > t.txt; "
+        "embedlab encode wordllama t.txt -o f.npy --force; code=$?; test -p f.npy && exit $code",
+        code=3,
+        says=["f.npy: a pipe, not a file"],
+        in_shell=True,
+    ),
+    Case(
         name="where-huge",
         command='embedlab evaluate dice --data starter --task stsb --where "$(printf %0100000d 1)"',
         code=2,

@@ -47,6 +47,14 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(
     assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
 
 
+def test_a_write_leaves_a_pipe_in_its_place(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(MissingError, match="a pipe, not a file"):
+        write_atomic(pipe, "content")
+    assert pipe.is_fifo()
+
+
 def test_a_private_file_in_a_folder_is_readable_as_the_others(tmp_path: Path) -> None:
     with atomic_folder(tmp_path / "model") as folder:
         (folder / "config.json").write_text("{}")
