@@ -866,7 +866,10 @@ class _Columns:
 
     def _ambiguous(self, reason: str, *options: Options, purpose: str = "") -> UsageError:
         """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
-        names = " or ".join(map(self._file_name_with, options))
+        can_be_typed = [option for option in options if "" not in option.values()]
+        names = " or ".join(map(self._file_name_with, can_be_typed))
+        if len(can_be_typed) < len(options):  # a column without a name
+            purpose += ", or give each column a name"
         if ":MEANING" in names:
             purpose += f"; a MEANING is one of {', '.join(NLI_LABELS)}"
         return UsageError(f"{self.file.path}: {reason}", hint=f"write {names}{purpose}")

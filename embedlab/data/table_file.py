@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from embedlab.core.foreign_files import hint_of_content, refuse_foreign, refuse_
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.names import outside_quotes
 from embedlab.core.printable import first_few
+from embedlab.core.schema import quote
 from embedlab.data.text_file import (
     PLACE,
     bad_line,
@@ -37,7 +39,7 @@ _ODD_ESCAPE = re.compile(
     r"\\u(?:[dD][89a-fA-F]|0000)"
 )  # polars reads half of a surrogate pair as a NUL character
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
-_STATED_SEPARATOR = re.compile(r'"?sep=(.)"?')  # a first line that Excel writes
+_STATED_SEPARATOR = re.compile(r'"?(?i:sep)=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _ESCAPED = r"\""  # how R quotes a quote
 _LATE_QUOTE = re.compile(r'[ ]+"')  # a field whose quote is not read as one
@@ -162,14 +164,13 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:
     """Return the rows of a TEXT with quoted fields, also where blanks come before a quote; what
-    cannot be read with doubled quotes may have escaped ones, as R writes them.
+    cannot be read may have escaped quotes, as R writes them, or line ends of several kinds.
     """
     try:
         rows = list(csv_rows(path, text, separator))
     except MissingError:
-        if _ESCAPED not in text:
-            raise
-        return list(csv_rows(path, text.replace(_ESCAPED, '""'), separator))
+        usual_text = re.sub(r"\r\n?", "\n", text.replace(_ESCAPED, '""'))
+        return list(csv_rows(path, usual_text, separator))
     has_late_quotes = re.search(rf'{re.escape(separator)} +"', text) and any(
         _LATE_QUOTE.match(field) for _, row in rows for field in row
     )
@@ -219,7 +220,11 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
             json_object(path, *numbered_line, reads_nan=True) for numbered_line in lines.items()
         ]
         json_text = "\n".join(map(json.dumps, objects))
-        frame = pl.read_ndjson(json_text.encode(), infer_schema_length=None)
+        try:
+            frame = pl.read_ndjson(json_text.encode(), infer_schema_length=None)
+        except pl.exceptions.PolarsError:
+            _refuse_mixed_kinds(path, dict(zip(lines, objects, strict=True)))
+            raise
     # Polars takes the first value of a key that occurs twice.
     keys = pl.Series([*lines.values()], dtype=pl.String).str.extract_all(_KEY)
     bare_keys = keys.list.eval(pl.element().str.strip_chars_end(": \t"))
@@ -227,6 +232,18 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
     for row in (bare_keys.list.n_unique() < bare_keys.list.len()).arg_true():
         json_object(path, numbers[row], lines[numbers[row]])
     return frame.with_columns(pl.Series(PLACE, [*lines], dtype=pl.UInt32))
+
+
+def _refuse_mixed_kinds(path: Path, objects: Mapping[int, Mapping[str, Any]]) -> None:
+    """Refuse the first line with a list or an object under a key that has another kind before."""
+    kinds: dict[str, type] = {}
+    for number, values in objects.items():
+        for key, value in values.items():
+            kind = type(value) if isinstance(value, list | dict) else str
+            if value is not None and kinds.setdefault(key, kind) is not kind:
+                raise bad_line(
+                    path, number, f"{key!r} is {quote(value)}, unlike in lines before it"
+                )
 
 
 def _table(
@@ -246,13 +263,14 @@ def _table(
     if _has_row_names(header, [row for _, row in rows]):
         header = ["", *header]
     if len(header) < 2 + ("" in header):
-        lines = [",".join(row) for row in (names, *(row for _, row in rows))]
-        if sign := _other_separator([*filter(None, lines)]):
-            is_tsv = path.suffix.lower() == ".tsv"
+        is_tsv = path.suffix.lower() == ".tsv"
+        separators = ("\t",) if is_tsv else SEPARATORS
+        lines = [separators[0].join(row) for row in (names, *(row for _, row in rows))]
+        if sign := _other_separator([*filter(None, lines)], separators):
             hint = f"replace {sign!r} by tabs and call it {path.with_suffix('.tsv').name}"
             if is_tsv and sign in SEPARATORS and 2 * sign not in "".join(names):
                 hint = f"call it {path.with_suffix('.csv').name}"
-            marks = repr("\t") if is_tsv else " ".join(map(repr, SEPARATORS))
+            marks = " ".join(map(repr, separators))
             fault = (
                 f"its columns are separated by {sign!r}, those of a {path.suffix} file by {marks}"
             )
@@ -303,15 +321,17 @@ def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.rename({name: name[1:-1] for name in names if re.fullmatch(r'"[^"]+"', name)})
 
 
-def _other_separator(lines: Sequence[str]) -> str | None:
-    """Return a sign between the names of columns in the first of LINES that all others have too."""
+def _other_separator(lines: Sequence[str], separators: Sequence[str]) -> str | None:
+    """Return a sign between the names of columns in the first of LINES that all others have too,
+    and that is none of the SEPARATORS of such a file.
+    """
     header, *rows = lines[:_LOOKED_AT]
     if all(map(_GAP.search, (header, *rows))):
         return "  "
     if header.count(" ") and all(line.count(" ") == header.count(" ") for line in rows):
         return " "  # sentences have no equal number of words
     for sign in header.strip():
-        is_sign = not sign.isalnum() and sign not in _NO_SEPARATORS
+        is_sign = not sign.isalnum() and sign not in {*_NO_SEPARATORS, *separators}
         if is_sign and all(line.count(sign) >= header.count(sign) for line in rows):
             return sign
     return None
@@ -455,9 +475,9 @@ def refuse_json_numbers(title: Path | str, rows: pl.DataFrame, columns: Sequence
 
 
 def holds_text_lists(rows: pl.DataFrame, name: str) -> bool:
-    """Return whether a column of ROWS holds lists of texts."""
+    """Return whether a column of ROWS holds lists of texts, or empty ones."""
     dtype = rows[name].dtype  # a frame makes its whole schema at each question
-    return isinstance(dtype, pl.List | pl.Array) and dtype.inner == pl.String
+    return isinstance(dtype, pl.List | pl.Array) and dtype.inner in {pl.String, pl.Null}
 
 
 def full_rows(

@@ -41,6 +41,8 @@ csv?positive=x :: x=L y=R :: anchor = y, positive = x
 csv@positive=x :: x=L y=R :: anchor = y, positive = x
 csv :: sent1=L sent0=R :: anchor = sent0, positive = sent1
 csv :: question=L answer=yes|no :: anchor = question, positive = answer
+csv :: ''=# sentence=L :: sentence = sentence; not read: column 1 (without a name)
+tsv :: ''=# sentence=L :: sentence = sentence; not read: column 1 (without a name)
 csv :: a=L b=R number=# :: 24 pairs of anchor and positive: anchor = a, positive = b; not read: number
 csv :: ref=U query=L answer=R :: anchor = query, positive = answer; not read: ref
 csv :: id=N a=L b=R year=2012|2013 split=train :: not read: id, year, split
@@ -187,6 +189,7 @@ csv :: 12=L b=R :: line 1: '12' is not the name of a column :: sentence1,sentenc
 csv :: 'a man runs very fast'=L b=R :: is not the name of a column
 csv :: 'who is it?'=L 'it is Poe'=R :: line 1: 'who is it?' is not the name of a column
 tsv :: 'Duplicate?'=L 'is this one a duplicate?'=R :: 'is this one a duplicate?' is not the name of
+csv :: premise=L hypothesis=R ''=neutral|entailment :: may be their label :: give each column a name
 # separators that are not
 csv sep=^ :: premise=L hypothesis=R label=neutral|entailment :: separated by '^'
 csv sep=~ :: premise=L hypothesis=R label=neutral|entailment :: separated by '~'
@@ -328,6 +331,7 @@ def test_a_column_with_the_name_of_a_part_is_that_part_or_the_file_is_refused(ki
 
 JSON_LINES = {
     '{"query": "a b", "pos": ["c d", "e f"]}': "2 pairs of anchor and positive",
+    '{"query": "a b", "pos": ["c d"], "neg": []}': "neg is empty in every row",
     '{"query": "a b", "pos": {"text": "c"}}': "line 1: 'pos' is {'text': 'c'}, not a text",
     '{"anchor": "a b", "positive": 5.10}': "line 1: 'positive' is 5.1, not a text",
     '{"anchor": ["a b"], "positive": "c d"}': "line 1: 'anchor' is ['a b'], not a text",
