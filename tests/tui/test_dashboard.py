@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
+from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished, Started
@@ -435,7 +436,9 @@ async def test_what_is_focused_marked_and_typed_is_seen(opened: Open) -> None:
         await shows(r" · //\[/")
 
 
-async def test_what_is_shown_is_written_as_csv(opened: Open, tmp_path: Path) -> None:
+async def test_what_is_shown_is_written_as_csv(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened() as pilot:
         app = dashboard(pilot)
         await pilot.press("space", "j", "space", "e")
@@ -449,3 +452,10 @@ async def test_what_is_shown_is_written_as_csv(opened: Open, tmp_path: Path) -> 
         assert table["item"].to_list() == [0, 2]
         assert app.view is not None
         assert table["near"].to_list() == app.view.facts.predictions["near"][[0, 2]].tolist()
+        reported: list[EmbedlabError] = []
+        monkeypatch.setattr(app, "report", reported.append)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.focused, Input) and len(app.screen_stack) > 1)
+        app.focused.value = str(tmp_path / "some.csv")
+        await pilot.press("enter")  # what is there is not replaced
+        await until(pilot, lambda: "exists already" in " ".join(map(str, reported)))

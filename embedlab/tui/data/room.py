@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.disk import write_atomic
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import typed_path
 from embedlab.outcomes.property import property_names
 from embedlab.tui.data.cards import item_cards
@@ -444,6 +444,8 @@ class DataRoom(Room):
 
     def _write(self, path: Path, rows: Sequence[int]) -> None:
         assert self.facts is not None
+        if path.exists():
+            raise UsageError(f"{str(path)!r} exists already", hint="name another file")
         column = self.facts.outcomes.column
         texts = {name: column(name) for name in ("sentence1", "sentence2")}
         numbers = {name: self.facts.numbers(name) for name in (GOLD, DICE, *self.facts.predictions)}
