@@ -3,7 +3,8 @@ it behaves.
 
     python endpoint_server.py FILE
 
-prints its port. `good` answers; `flaky` first answers 429, then 500, then drops the connection;
+prints its port. `good` answers; `restarting` answers, then fails 13 times;
+`flaky` first answers 429, then 500, then drops the connection;
 `down` always answers 503; `key` wants the key "s3cret"; `shapes`, `text`, `infinite`, `order`,
 `twice` and `lengths` answer with something else, `busy` with an error of status 200, `moved` with
 another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more
@@ -103,6 +104,8 @@ class Handler(BaseHTTPRequestHandler):
             if counts["requests"] == 3:
                 return self.connection.close()
             return self._answer(429 if counts["requests"] == 1 else 500, {})
+        if model == "restarting" and 1 < counts["requests"] < 15:
+            model = "broken"
         if model == "key" and key != "Bearer s3cret":
             return self._answer(401, {"error": f"wrong key {key}"})
         if model == "unknown":

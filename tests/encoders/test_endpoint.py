@@ -120,6 +120,13 @@ def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu:
     assert answered(server)["requests"] == 4
 
 
+def test_a_server_that_has_answered_is_given_time_to_start_again(server: str, cpu: Machine) -> None:
+    encoder = load(f"{server}#restarting", cpu)
+    for text in TEXTS[:1], TEXTS[2:3]:
+        np.testing.assert_allclose(encoder.encode(text), vectors_of(text))
+    assert answered(server)["requests"] == 15
+
+
 @pytest.mark.parametrize("model", ["failing", "shaky", "nan", "null", "large", "picky"])
 def test_what_a_server_refuses_together_is_halved_and_a_text_alone_is_named(
     server: str, cpu: Machine, tmp_path: Path, model: str

@@ -37,7 +37,8 @@ TEXTS_A_REQUEST = 32  # as many as TEI takes unless it is started with more
 CHARACTERS_A_REQUEST = 100_000  # about 25,000 tokens, below what servers take at once
 # computed together before they are cached, so that a broken connection loses few
 TEXTS_A_SAVE = 1_024
-ATTEMPTS = 6
+ATTEMPTS = 6  # of a server that may not be there, in about 8 s
+ATTEMPTS_RESTART = 9  # of one that has answered, in about 52 s: it may be starting again
 # at texts that a server fails on: then they are halved, as it may be one of them
 ATTEMPTS_500 = 2
 PATIENCE_S = 300.0  # no further attempt after this long
@@ -156,8 +157,9 @@ class EndpointEncoder:
                     f"attempt{'s' if attempt > 1 else ''}: {error}",
                     hint="is the server running? What was computed is cached",
                 )
-                is_last = attempt == ATTEMPTS or time.monotonic() - start_s > PATIENCE_S
-                may_be_blamed = is_last and error.status > _FAILED
+                most = ATTEMPTS_RESTART if self._has_answered else ATTEMPTS
+                is_last = attempt == most or time.monotonic() - start_s > PATIENCE_S
+                may_be_blamed = error.status > _FAILED and (is_last or attempt >= ATTEMPTS)
                 if error.status == _FAILED:  # at each further attempt: others may fail now and then
                     may_be_blamed = attempt >= ATTEMPTS_500
                 if may_be_blamed and self._answers_others():
