@@ -264,8 +264,7 @@ def _coverage_notes(items: int, predictions: pl.DataFrame) -> Iterator[str]:
         partial_members = ", ".join(
             member for member, member_count in counts.items() if member_count == count
         )
-        note = f"no number of {partial_members}: {count} of {scored_count} items scored"
-        yield note if count else Note(note)  # one that does not apply at all is said before
+        yield f"no number of {partial_members}: {count} of {scored_count} items scored"
 
 
 def _undefined_notes(

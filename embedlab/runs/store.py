@@ -27,7 +27,7 @@ from embedlab.core.disk import (
     write_json,
     write_sealed,
 )
-from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
+from embedlab.core.errors import SHOWN, EmbedlabError, Hint, MissingError, NamedOption, UsageError
 from embedlab.core.foreign_files import open_own, refuse_links
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.printable import first_few
@@ -114,7 +114,7 @@ class RunFolder:
         if len(name) > LONGEST_NAME:
             raise UsageError(
                 f"a run's name of {len(name)} characters is too long",
-                hint=f"take at most {LONGEST_NAME}, for example {name[:LONGEST_NAME]}",
+                hint=f"take at most {LONGEST_NAME}, for example {name[:SHOWN]}",
             )
         # GRIDS is the same folder on disks that ignore case
         if name in RESERVED or name.casefold() == GRIDS:

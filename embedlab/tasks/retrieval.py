@@ -9,6 +9,8 @@ found, `trec:FILE`, is a model too.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -281,25 +283,62 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
 
 def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, float]:
     """Return how many documents have the number among TEXTS, (documents,), of a relevant one; and
-    the score of a model that ranks each relevant text first.
+    the highest score of a model that gives equal texts one rank.
     """
     pair = ["query", "document"]
     documents = pl.DataFrame({"document": np.arange(len(texts)), "text": texts})
     columns = (queries.query, queries.relevant, queries.grade)
     items = pl.DataFrame(dict(zip((*pair, "grade"), columns, strict=True)))
-    by_query = items.join(documents, on="document", maintain_order="left").group_by(
-        "query", "text", maintain_order=True
-    )
-    best = by_query.agg(pl.col("grade").max()).sort("grade", descending=True, maintain_order=True)
-    rows = best.with_row_index("place").join(documents, on="text")
     excluded = pl.DataFrame(dict(zip(pair, queries.excluded, strict=True)))
-    other_documents = rows.join(items, on=pair, how="anti").join(excluded, on=pair, how="anti")
-    if not (copies := other_documents["document"].n_unique()):
+    relevant_texts = items.join(documents, on="document").select("query", "text").unique()
+    rows = relevant_texts.join(documents, on="text").join(excluded, on=pair, how="anti")
+    rows = rows.join(items, on=pair, how="left")
+    if not (copies := rows.filter(pl.col("grade").is_null())["document"].n_unique()):
         return 0, 1.0
+    graded = rows.group_by("query", "text").agg(pl.col("grade").fill_null(0).sort())
+    by_query = graded.group_by("query").agg("text", "grade")
+    places = [_best_places(grades) for grades in by_query["grade"].to_list()]
+    by_query = by_query.with_columns(place=pl.Series(places))
+    placed = by_query.explode("text", "place").select("query", "text", "place")
+    rows = rows.join(placed, on=["query", "text"])
     query, document, rank = (rows[name].to_numpy() for name in (*pair, "place"))
     ranks = ranks_in_run(query, document, -rank.astype(np.float64), queries)
     value = MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
     return copies, value
+
+
+_Grades = tuple[tuple[float, ...], ...]  # of the documents with each text, in ascending order
+
+
+def _best_places(texts: Sequence[Sequence[float]]) -> list[int]:
+    """Return the place of each of a query's TEXTS in the order of the highest nDCG@10.
+
+    A text is the grades of the documents that have it, in ascending order: copies tie, and what
+    ties is in the worst order. Neither the highest grade nor the mean decides the order alone.
+    """
+
+    @cache
+    def best_order(left: _Grades, rank: int) -> tuple[float, _Grades]:
+        """The gain of what is LEFT, from a RANK on, and its order."""
+        if not left or rank > FIRST:
+            return 0.0, left
+        choices = []
+        for index, grades in enumerate(left):
+            if grades in left[:index]:
+                continue
+            gains = (
+                grade / log2(rank + 1 + at) for at, grade in enumerate(grades[: FIRST + 1 - rank])
+            )
+            later_gain, later = best_order(left[:index] + left[index + 1 :], rank + len(grades))
+            choices.append((sum(gains) + later_gain, (grades, *later)))
+        return max(choices)
+
+    order: list[Sequence[float]] = [*best_order(tuple(sorted(map(tuple, texts))), 1)[1]]
+    places = []
+    for grades in texts:
+        places.append(order.index(tuple(grades)))
+        order[places[-1]] = ()
+    return places
 
 
 def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:

@@ -102,6 +102,10 @@ def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(
     assert np.isnan(found.points[1])
     assert found.points[0] == evidence(outcomes)["first"].points[0]
     assert found.notes == ("no number of bad: 89 of 90 items scored",)
+    no_items = with_predictions(outcomes, pl.lit(None, pl.Float64))
+    (note,) = evidence(no_items)["first"].notes
+    assert type(note) is str  # said in view, not with --notes
+    assert "0 of 90 items scored" in note
     common = evidence(holes, common=True)["first"]
     assert common.title == "first, 89 of 90"
     rows = np.delete(np.arange(90), 5)

@@ -38,6 +38,14 @@ def test_scores_are_matched_by_text_in_either_order(
     assert np.isnan(scorer.score(["\ud800", "a man"], ["a dog", "\udc80"])).all()
 
 
+def test_a_pair_whose_score_is_empty_has_none(tmp_path: Path, cpu: Machine) -> None:
+    file = tmp_path / "mine.csv"
+    SCORED.with_columns(mine=pl.Series([0.1, None, -2.5])).write_csv(file)
+    scorer = scorer_for(spec_of(f"scores:{file}#mine"), Settings(device="cpu", threads=1))
+    scores = scorer.score(PAIRS["sentence1"].to_list(), PAIRS["sentence2"].to_list())
+    np.testing.assert_array_equal(scores, [0.1, np.nan, -2.5])
+
+
 def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
     tmp_path: Path, cpu: Machine
 ) -> None:
@@ -66,7 +74,7 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
             "",
             "row 4: 'mine' gives a pair a second",
         ),
-        (PAIRS.with_columns(mine=pl.Series([1.0, None, 3.0])), "", "row 2: 'mine' is empty"),
+        (PAIRS.with_columns(mine=pl.Series([None] * 3)), "#mine", "'mine' is empty in every row"),
         (PAIRS.with_columns(mine=None), "", "no column of numbers; it has mine"),
         (PAIRS.with_columns(mine=1e39), "", "row 1: 'mine' is 1e\\+39, not a number up to 3.4e"),
         (PAIRS.with_columns(mine=pl.Series([[1.0]] * 3)), "#mine", "mine holds lists"),

@@ -65,6 +65,13 @@ def test_a_name_that_would_leave_the_runs_folder_is_refused(tmp_path: Path, name
         RunFolder.of(tmp_path, name, 1)
 
 
+def test_a_name_that_is_too_long_is_refused_with_one_that_works(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="300 characters is too long") as caught:
+        RunFolder.of(tmp_path, "n" * 300, 1)
+    example = caught.value.hint.rpartition(" ")[2]
+    assert RunFolder.of(tmp_path, example, 1).path.parent.name == example
+
+
 def make_runs(folder: Path, *names: str) -> None:
     for name, _, seed in (name.partition("@") for name in names):
         RunFolder.of(folder, name, int(seed)).path.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -219,6 +220,38 @@ def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     assert [float(p) for p in found.outcomes[0].items["predicted"]] == [2, 3, 1, 1]
     reranked = evaluated(f"rerank:dice,trec:{run},3", folder, tmp_path).outcomes[0]
     assert len(reranked.items["predicted"]) == 4
+
+
+@pytest.mark.parametrize("grades", [[2, 0, 0, 0, 0, 1], [1, 0, 0, 2, 3, 0], [0, 1, 1, 0, 0, 2]])
+def test_the_best_possible_score_is_that_of_the_best_order_of_texts(
+    grades: list[int], tmp_path: Path
+) -> None:
+    texts = ["a cat", "a cat", "a cat", "a cat", "a dog", "a man"]
+    if grades[0] != 2:
+        texts[2:4] = ["a dog", "a dog"]
+    corpus = [f'{{"_id": "d{n}", "text": "{text}"}}' for n, text in enumerate(texts)]
+    qrels = [f"q0\td{n}\t{grade}" for n, grade in enumerate(grades)]
+    header = "query-id\tcorpus-id\tscore"
+    path = str(
+        write_folder(
+            tmp_path / "copies",
+            corpus=corpus,
+            queries=['{"_id": "q0", "text": "a query"}'],
+            qrels=[header, *qrels],
+        )
+    )
+
+    def gain(ranked: list[int]) -> float:
+        return sum(grade / np.log2(rank + 2) for rank, grade in enumerate(ranked))
+
+    def ranked(order: tuple[str, ...]) -> list[int]:
+        by_text = [sorted(g for g, t in zip(grades, texts, strict=True) if t == x) for x in order]
+        return [grade for tied in by_text for grade in tied]
+
+    highest = max(gain(ranked(order)) for order in permutations({*texts}))
+    best = 100 * highest / gain(sorted(grades, reverse=True))
+    said = "\n".join(evaluated("dice", path, tmp_path).evaluation.notes)
+    assert f"the best possible ndcg@10 is {best:.2f}" in said
 
 
 def test_copies_of_relevant_documents_and_of_queries_and_what_they_cost_are_said(

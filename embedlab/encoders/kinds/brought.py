@@ -94,7 +94,7 @@ class FileScores:
 
 def open_scores(location: str) -> FileScores:
     """The scores in a file; two rows that score one pair differently, or a value that is not a
-    number, are a MissingError.
+    number, are a MissingError. A pair whose score is empty has none.
     """
     path, column = file_and_part(location)
     table = _rows(path, read_rows(path), SENTENCES, _SCORES_FORMAT)
@@ -102,6 +102,10 @@ def open_scores(location: str) -> FileScores:
     table = as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
     score_column = _column(path, table, column)
     refuse_nested(path, table, [score_column])
+    if (table := table.filter(pl.col(score_column).is_not_null())).is_empty():
+        raise MissingError(
+            f"{path}: {score_column!r} is empty in every row", hint=f"fill in {score_column}"
+        )
     numbers, unit = (
         _numbers(table[score_column]),
         "row" if path.suffix.lower() == ".parquet" else "line",
@@ -109,12 +113,10 @@ def open_scores(location: str) -> FileScores:
     is_right = (numbers.abs() <= _LARGEST).fill_null(False)
     wrong_rows = table.select(pl.col(score_column), PLACE).filter(~is_right)
     for text, line_number in wrong_rows.head(1).iter_rows():
-        problem = "empty" if text is None else f"{text!r}, not a number up to {_LARGEST:.2g}"
         raise MissingError(
-            f"{path}, {unit} {line_number}: {score_column!r} is {problem}",
-            hint=f"remove the {unit}: a pair that the file lacks has no score"
-            if text is None
-            else f"correct or remove the {unit}",
+            f"{path}, {unit} {line_number}: {score_column!r} is {text!r}, not a number up to "
+            f"{_LARGEST:.2g}",
+            hint=f"correct or remove the {unit}",
         )
     pairs = _hashes(table).with_columns(table[PLACE].alias("place"), value=numbers)
     del table  # its texts take more than all that follows
