@@ -94,6 +94,19 @@ def test_each_measure_of_each_dataset_is_that_of_another_library(outcomes: Outco
         assert {key: one.points[place] for key, one in found.items()} == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("aggregate", ["mean", "wmean"])
+def test_sources_are_put_together_where_items_name_them(
+    aggregate: Aggregate, outcomes: Outcomes
+) -> None:
+    """Of equal sizes: both means are one."""
+    found, plain = evidence(outcomes, aggregate=aggregate), evidence(outcomes)
+    each = [correlation(outcomes, "bad", slice(start, 90, 3)) for start in range(3)]
+    assert found["first"].points[1] == pytest.approx(np.mean(each))
+    assert found["mrpc"].points[1] == plain["mrpc"].points[1]
+    settings = {key: found[key].setting for key in ("first", "second", "mrpc")}
+    assert settings == {"first": aggregate, "second": aggregate, "mrpc": None}
+
+
 def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(
     outcomes: Outcomes,
 ) -> None:

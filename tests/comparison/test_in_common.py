@@ -93,6 +93,18 @@ def test_each_p_is_corrected_by_the_steps_of_holm(outcomes: Outcomes) -> None:
     assert [one.p_corrected for one in found] == pytest.approx(holm(p))
 
 
+@pytest.mark.parametrize("is_more", [False, True])
+def test_an_interval_ends_where_no_difference_of_shares_can_be(
+    is_more: bool, outcomes: Outcomes
+) -> None:
+    among, side = np.arange(300) < 24, np.arange(300) < 12
+    holds = (side == is_more) & (np.arange(300) != (0 if is_more else 12))
+    (found,) = find_common_facts(outcomes, side, among, [fact(holds)])
+    assert found.difference == pytest.approx(11 / 12 if is_more else -11 / 12)
+    assert (found.high if is_more else -found.low) == 1
+    assert -0.99 < (found.low if is_more else found.high) < 0.99
+
+
 @pytest.mark.parametrize(
     ("rows", "is_counted"),
     [

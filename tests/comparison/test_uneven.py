@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import spearmanr
@@ -10,6 +11,8 @@ from scipy.stats import spearmanr
 from embedlab.comparison.uneven import FEWEST, KindDifference, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, join_outcomes
+from embedlab.outcomes.property import property_named
+from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import MODELS, made_pairs, negated, questions
 
 
@@ -59,6 +62,22 @@ def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kin
     assert both.contrast.delta == pytest.approx(mean)
 
 
+def test_a_selection_is_looked_at_alone_and_fifths_stay_those_of_the_whole_dataset() -> None:
+    outcomes = made_pairs(400, 6)
+    chosen = select_items(outcomes, "question:one", {})
+    kinds, whole = (
+        {(kind.by, kind.value): kind for kind in item_kinds(outcomes, own)}
+        for own in (chosen, None)
+    )
+    assert ("question", "one") not in kinds  # there is nothing beside it
+    for name, kind in kinds.items():
+        for own, of_whole in (
+            (kind.rows, whole[name].rows),
+            (np.flatnonzero(kind.others), np.flatnonzero(whole[name].others)),
+        ):
+            assert {*own} == {*of_whole} & {*np.flatnonzero(chosen.is_selected)}
+
+
 def test_tasks_with_different_measures_are_refused(pairs_and_classes: Outcomes) -> None:
     with pytest.raises(
         UsageError, match="measured differently: made has spearman, mrpc has accuracy"
@@ -96,3 +115,20 @@ def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
     gold = pl.when(pl.col("source") == "a").then(2.0).otherwise("gold")
     constant = replace(outcomes, rows=outcomes.rows.with_columns(gold=gold))
     assert kinds_of(constant, "source").keys() == {"b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("by", "shown", "decimals"), [("dice", "word overlap", 2), ("words", "length in words", 0)]
+)
+def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone(
+    by: str, shown: str, decimals: int
+) -> None:
+    one = made_pairs(200, 8)
+    other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
+    alone, joined = (
+        next(kind for kind in item_kinds(own) if (kind.by, kind.value) == (by, "fifth 1"))
+        for own in (one, join_outcomes([one, other]))
+    )
+    values = property_named(by).values(one).to_numpy()[alone.rows]
+    assert alone.title == f"{shown} {values.min():.{decimals}f}–{values.max():.{decimals}f}"
+    assert joined.title == f"{shown} (fifth 1)"
