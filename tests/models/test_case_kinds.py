@@ -1,6 +1,7 @@
 """Models that went wrong in silence, or ended in a hint that did not look: one of each kind."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from unittest.mock import Mock
@@ -135,6 +136,19 @@ def test_tensors_under_the_names_of_a_wrapper_are_named(
 def test_packed_bits_are_asked_about(tmp_path: Path, cpu: Machine, numbers: np.ndarray) -> None:
     says = f"holds {numbers.dtype}: packed bits", "np.unpackbits"
     assert_refused(brought(tmp_path, numbers[None]), cpu, *says, kind=UsageError)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "int64"])
+def test_what_is_typed_as_the_hint_says_gives_the_bits(
+    tmp_path: Path, cpu: Machine, kind: str
+) -> None:
+    bits = np.arange(48).reshape(2, 24) % 5 % 2
+    packed = (np.packbits(bits, axis=1) ^ 128).view(np.int8).astype(kind)
+    with pytest.raises(UsageError) as refusal:
+        opened(brought(tmp_path, packed), cpu)
+    (formula,) = re.findall(r"int8 of (.*?);", str(refusal.value.hint))
+    unpacked = np.unpackbits(eval(formula, {"np": np, "v": packed}), axis=1)
+    np.testing.assert_array_equal(unpacked, bits)
 
 
 @pytest.mark.parametrize(

@@ -198,8 +198,8 @@ SCORES = EncoderKind(
 
 _PACKED = "packed bits, or whole numbers?"
 _UNPACKED = (
-    "store float32: of bits np.unpackbits(v.view(np.uint8), axis=1), in int8 of v.view(np.uint8) ^ "
-    "128; of numbers v.astype(np.float32)"
+    "store float32: of bits np.unpackbits(v.astype(np.uint8), axis=1), in int8 of "
+    "v.astype(np.uint8) ^ 128; of numbers v.astype(np.float32)"
 )
 _WIDE = ("int32", "uint32", "int64", "uint64")  # numbers near their ends are no coordinates
 _VECTORS_FORMAT = (
