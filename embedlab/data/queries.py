@@ -235,7 +235,8 @@ def open_query_folder(name: str) -> Queries:
         )
         notes = [*notes, *query_notes, *copy_notes]
         if len(_qrels_files(path)) == 1:  # otherwise another split may have the others
-            ungraded_count = (~queries["id"].is_in(qrels["query"].implode())).sum()
+            is_ungraded = ~queries["id"].is_in(qrels["query"].implode())
+            ungraded_count = len(queries.filter(is_ungraded))
         qrels, lost_queries = _of_known_queries(files, qrels, queries)
         skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)

@@ -68,7 +68,7 @@ def similarities(
     # A model that is fitted on the sentences of a dataset is another one for each.
     groups = [[part] for part in parts] if spec.is_fitted else [parts]
     similar = [column for group in groups for column in _score_pairs(scorer, group, report)]
-    notes = [] if not _computes(spec) else list(_refusal_notes(parts, similar))
+    notes: list[str] = [*_refusal_notes(parts, similar)] if _computes(spec) else []
     return similar, scorer, notes
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
+from embedlab.tui.runs.detail import result_rows
 from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
+from embedlab.tui.runs.room import results_text
 from embedlab.tui.runs.run_list import line_of
 from tests.stored_scores import say
 from tests.tui.world import Open, dashboard, make_grid, screen_text, step_of, until
@@ -109,6 +112,20 @@ def test_a_grid_whose_best_place_is_not_scored_shows_no_score_of_another(
     assert entry.dev is not None
     assert (entry.dev.text, entry.score) == ("81.50 ± 0.71", None)
     assert "not scored" in line_of(entry, 120, 0.0, None).plain
+
+
+def test_scores_of_a_grid_say_how_their_setting_was_chosen(settings: Settings) -> None:
+    make_grid(settings)
+    (entry,) = RunFollower(settings.runs).look().entries()
+    without_dev = tuple(
+        replace(training, status=replace(training.status, dev=None)) for training in entry.trainings
+    )
+    for grid, said in (
+        (entry, "the best setting by dev, "),
+        (replace(entry, trainings=without_dev), "the first setting, as none has a dev score, "),
+    ):
+        text = results_text(result_rows(grid), grid).plain
+        assert text.startswith(f"{said}{grid.seeds[0].run.name}\n")
 
 
 def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Settings) -> None:

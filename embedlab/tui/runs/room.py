@@ -553,8 +553,11 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
             text = f"{row.score.slice:<{width}}  {row.spread.text:<20}", style
             lines.append(Content.assemble(text, (f"{row.score.items:>7,}", "$faint")))
     if entry.plan is not None:
-        best_setting = entry.seeds[0].run.name
-        lines.insert(0, faint(f"the best setting by dev, {best_setting}"))
+        setting = entry.seeds[0].run.name
+        chosen = "the best setting by dev"
+        if entry.dev is None:
+            chosen = "the first setting, as none has a dev score"
+        lines.insert(0, faint(f"{chosen}, {setting}"))
     seeds = {len(row.spread.values) for row in rows}
     if max(seeds) > 1:
         lines.append(faint(f"mean ± sd of {max(seeds)} seeds"))
