@@ -25,6 +25,14 @@ from tests.analysis.made import recipe, scored, single
 DIFFERENCES = np.array([1.0, 4.0, -3.0, 2.0, 6.0])
 
 
+def test_without_variance_inside_datasets_the_intervals_are_students() -> None:
+    mean, own, new = predict_difference(DIFFERENCES, np.full(5, 1e-12))
+    reach = stats.t.ppf(0.975, 4) * DIFFERENCES.std(ddof=1)
+    assert mean == pytest.approx(2.0)
+    assert own == pytest.approx((2 - reach * sqrt(1 / 5), 2 + reach * sqrt(1 / 5)), abs=0.02)
+    assert new == pytest.approx((2 - reach * sqrt(6 / 5), 2 + reach * sqrt(6 / 5)), abs=0.05)
+
+
 def test_the_intervals_are_those_of_draws() -> None:
     """Each draw takes a χ² of its own, finds the variance between datasets with Brent's method, and
     then a mean and a new dataset.

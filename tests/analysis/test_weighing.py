@@ -2,6 +2,7 @@
 no interval.
 """
 
+from dataclasses import replace
 from math import isnan
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed
 from tests.analysis.made import recipe, scored, single
 
+RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
 A, B = recipe("a", 3), recipe("b", 3)
 
 
@@ -19,6 +21,20 @@ def topics_of(sizes: list[int]) -> np.ndarray:
     return np.stack(
         [np.repeat(np.arange(len(sizes)), sizes), 1_000 + np.arange(rows)], axis=1
     ).astype(np.uint64)
+
+
+def test_models_that_share_runs_are_compared_seed_by_seed() -> None:
+    evidence = scored(300, [0.5, 0.7, 0.9, 1.1, 1.3, 1.5])
+    shared = [replace(one, runs=RUNS) for one in (A, B)]
+    first, second = evidence.points[:3], evidence.points[3:]
+    for models, expected in (
+        (shared, [first - second]),
+        ([A, B], [first, second]),
+    ):
+        found = Weighed(evidence, models).spreads["a", "b"]
+        scatters = [((own - own.mean()) ** 2).sum() for own in expected]
+        assert [spread.scatter for spread in found] == pytest.approx(scatters)
+        assert min(spread.noise for spread in found) > 0
 
 
 def test_the_largest_topic_is_that_of_the_largest_squared_contribution() -> None:

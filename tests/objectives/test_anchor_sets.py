@@ -33,6 +33,51 @@ def _members(mask: np.ndarray) -> list[set[int]]:
     return [set(row.nonzero()[0].tolist()) for row in mask]
 
 
+@pytest.mark.parametrize(
+    ("rows", "anchors", "positives", "negatives"),
+    [
+        pytest.param(
+            [(0, 2, ENTAILMENT), (0, 3, NEUTRAL), (1, 4, ENTAILMENT), (0, 5, ENTAILMENT)],
+            [0, 1],
+            [{2, 5}, {4}],
+            [{3, 4}, {2, 3, 5}],
+            id="a repeated premise is one anchor",
+        ),
+        pytest.param(
+            [(0, 2, ENTAILMENT), (0, 2, CONTRADICTION), (1, 2, ENTAILMENT), (1, 3, NEUTRAL)],
+            [0, 1],
+            [{2}, {2}],
+            [{3}, {3}],
+            id="an entailed sentence is never a negative, whatever another row says",
+        ),
+        pytest.param(
+            [(0, 2, ENTAILMENT), (1, 0, NEUTRAL)],
+            [0, 1],
+            [{2}, set()],
+            [set(), {0, 2}],
+            id="a premise is not its own negative",
+        ),
+        pytest.param(
+            [(4, 2, ENTAILMENT), (0, 3, NEUTRAL)],
+            [0, 4],
+            [set(), {2}],
+            [{2, 3}, {3}],
+            id="a premise may come after all hypotheses",
+        ),
+    ],
+)
+def test_an_anchor_has_what_it_entails_and_the_other_hypotheses(
+    rows: list[tuple[int, int, int]],
+    anchors: list[int],
+    positives: list[set[int]],
+    negatives: list[set[int]],
+) -> None:
+    sets = _sets(rows)
+    assert sets.anchors.tolist() == anchors
+    assert _members(sets.positives) == positives
+    assert _members(sets.negatives) == negatives
+
+
 def test_draws_are_uniform_and_follow_their_seed() -> None:
     mask = np.array([[True, True, False, True, True, True]])
     rng = np.random.default_rng(7)

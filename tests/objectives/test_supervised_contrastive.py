@@ -152,6 +152,19 @@ def test_loss_and_gradient_equal_the_loop(
     )
 
 
+def test_an_anchor_has_as_many_of_its_sets_as_the_options_say() -> None:
+    rows = random_batch(4, premises=6, rows=30)
+    objective = SupervisedContrastive(Options(positives=2, negatives=3), 8)
+    drawn = objective.sample(columns_of(rows), np.random.default_rng(5))
+    for side, limit, whole in zip(
+        ("positives", "negatives"), (2, 3), sets_by_loop(rows), strict=True
+    ):
+        for anchor, mask in zip(drawn["anchors"].tolist(), drawn[side], strict=True):
+            members = set(mask.nonzero()[0].tolist())
+            assert members <= whole[anchor]
+            assert len(members) == min(len(whole[anchor]), limit)
+
+
 def loss_of(weight: float) -> float:
     torch.manual_seed(0)
     rows = BATCHES["repeated premises"]

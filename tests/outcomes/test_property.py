@@ -11,6 +11,7 @@ from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.property import (
     property_named,
+    refuse_lacking,
 )
 from embedlab.runs.outcomes import CONTRADICTED
 
@@ -69,6 +70,17 @@ ORDERS = {
     "phenomenon": ["negation", "number", "minimal edit", "other words"],
     "gold": ["0.5–2", "2–4", "4–10", "10–12"],
 }
+
+
+def test_datasets_that_lack_a_property_are_named_once_and_in_order(
+    pairs: Outcomes, items: Outcomes
+) -> None:
+    voice = replace(items, blocks=(replace(items.blocks[0], dataset="voice"),))
+    many = join_outcomes([items, pairs, items, voice])
+    one = pl.Series([None] * 4 + [1.0] + [None] * 13)  # a single item of one dataset
+    assert refuse_lacking("dice", many, one) == ["mood", "voice"]
+    with pytest.raises(UsageError, match="no item of mood, made, voice has the property 'dice'"):
+        refuse_lacking("dice", many, pl.Series([None] * 18))
 
 
 @pytest.mark.parametrize(("typed", "nearest"), [("negatoin", "negation"), ("datset", "dataset")])

@@ -9,9 +9,14 @@ from scipy.stats import rankdata
 
 from embedlab.outcomes.frame import ItemSlice, Outcomes
 from embedlab.outcomes.grouping import cut_by_values, split_by_selection
-from embedlab.outcomes.property import Property
+from embedlab.outcomes.property import Property, property_named
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import made_pairs
+
+
+def sizes(outcomes: Outcomes, name: str) -> dict[str, int]:
+    by = property_named(name)
+    return {part.key: len(part.rows) for part in cut_by_values(outcomes, by, by.values(outcomes))}
 
 
 def made(kind: Literal["number", "name"] = "number", **fields: Any) -> Property:
@@ -23,6 +28,21 @@ def made(kind: Literal["number", "name"] = "number", **fields: Any) -> Property:
 
 def parts_of(outcomes: Outcomes, by: Property, values: pl.Series) -> dict[str, ItemSlice]:
     return {part.key: part for part in cut_by_values(outcomes, by, values)}
+
+
+def test_names_are_cut_by_value_in_an_order_that_is_stated(both: Outcomes) -> None:
+    expected = {
+        "source": {"made/animals": 2, "made/people": 4, "mood": 4},  # what names none is one slice
+        "negation": {
+            "made/negation=none": 4,
+            "made/negation=one": 2,
+            "mood/negation=none": 3,
+            "mood/negation=one": 1,
+        },
+    }
+    for name, slices in expected.items():
+        assert [*sizes(both, name).items()] == [*slices.items()]
+    assert [*sizes(both, "gold")] == [f"made/gold={low}–{low + 1}" for low in range(5)]
 
 
 @pytest.mark.parametrize("kind", ["number", "name"])
