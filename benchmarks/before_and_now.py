@@ -61,9 +61,11 @@ def serve(data: Path, model: str) -> None:
     from embedlab.encoders.checkpoint import load_transformer
     from embedlab.encoders.device import machine
 
-    # An earlier commit has it in another file, and this one too.
-    wishes = import_module("embedlab.models.folder").Wishes(pooling="mean", max_tokens=128)
-
+    try:
+        from embedlab.models.reading import UsageOptions
+    except ImportError:  # an earlier commit has it in another file, under another name
+        UsageOptions = import_module("embedlab.models.folder").Wishes  # noqa: N806
+    wishes = UsageOptions(pooling="mean", max_tokens=128)
     place = machine(Settings(device="cpu", threads=1))
     encoder = load_transformer(model, place, wishes=wishes)
     frame = Source(folder=data, allow_partial=True).open("sts-benchmark", "train").frame

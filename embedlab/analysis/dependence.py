@@ -114,15 +114,6 @@ class SharedSentences:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Variances:
-    """Variances of several estimates; each (estimates,)."""
-
-    value: Floats  # dependence counted, never below `independent`
-    independent: Floats  # as if rows were independent
-    freedom: Floats  # degrees of freedom of `value` for Student's t
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class ContributionSums:
     """Contributions of rows to several estimates, with their sums; linear, so that differences and
     means reuse them.
@@ -153,27 +144,20 @@ class ContributionSums:
             shared=self.shared, rows=rows, sentences=sentences, repeated_pairs=twins
         )
 
-    def variances(self) -> Variances:
-        """The rule "max, t": the dyadic-robust variance with its bias by centring removed, or the
-        independent one where that is larger.
+    def variances(self) -> Floats:
+        """The dyadic-robust variances with their bias by centring removed, or the independent ones
+        where these are larger; (estimates,).
 
         Contributions that sum to zero within a group understate D by the share of linked rows.
-        Degrees of freedom match the first two moments of ΣT² for normal T: 3V²/ΣT⁴, at least 1.
         """
-        independent = independent_variances(self.rows, self.shared.group)
         dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum(
             "et,et->e", self.repeated_pairs, self.repeated_pairs
         )
-        value = np.maximum(
+        variances: Floats = np.maximum(
             dyadic / (1 - _mean_share(self.shared._linked_share, self.rows, self.shared.group)),
-            independent,
+            independent_variances(self.rows, self.shared.group),
         )
-        squared = self.sentences**2
-        fourth_powers = np.einsum("es,es->e", squared, squared)
-        freedom = np.divide(
-            3 * value**2, fourth_powers, out=np.full_like(value, np.inf), where=fourth_powers > 0
-        )
-        return Variances(value=value, independent=independent, freedom=np.maximum(freedom, 1.0))
+        return variances
 
 
 def independent_variances(rows: Floats, group: RowPositions) -> Floats:

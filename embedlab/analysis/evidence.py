@@ -215,7 +215,7 @@ class SliceRows:
         found once.
         """
         leave_out = (
-            leave_out_of_members([self.leave_out], members) if self.leave_out is not None else None
+            leave_out_of_members(self.leave_out, members) if self.leave_out is not None else None
         )
         return _with_cached(
             replace(self, contributions=self.contributions[members], leave_out=leave_out),
@@ -428,20 +428,6 @@ def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     )
 
 
-def stack_members(parts: Sequence[SliceRows]) -> SliceRows:
-    """Return the members of several parts, which are over the same rows, as those of one."""
-    contributions = np.concatenate([part.contributions for part in parts])
-    leave_out = [part.leave_out for part in parts if part.leave_out is not None]
-    rows = replace(
-        parts[0],
-        contributions=contributions,
-        leave_out=leave_out_of_members(leave_out, range(len(contributions)))
-        if len(leave_out) == len(parts)
-        else None,
-    )
-    return _with_cached(rows, shared=parts[0].shared, row_topics=parts[0].row_topics)
-
-
 def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     """Return the rows of evidence: each member of MODELS once, in order."""
     return list(dict.fromkeys(member for model in models for member in model.members))
@@ -454,7 +440,7 @@ def _of_all_members(rows: SliceRows, scored_members: Sequence[int], members: int
         for member in range(members)
     ]
     leave_out = (
-        leave_out_of_members([rows.leave_out], positions) if rows.leave_out is not None else None
+        leave_out_of_members(rows.leave_out, positions) if rows.leave_out is not None else None
     )
     return replace(
         rows,

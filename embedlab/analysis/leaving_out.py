@@ -60,15 +60,11 @@ def leave_out_of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[i
     return leaving
 
 
-def leave_out_of_members(
-    parts: Sequence[LeavingOut], positions: Sequence[int | None]
-) -> LeavingOut:
-    """Leave the same rows out of members that are at POSITIONS among those of all parts; None is
-    a member without a score.
-    """
+def leave_out_of_members(leave_out: LeavingOut, positions: Sequence[int | None]) -> LeavingOut:
+    """Leave the same rows out of members at POSITIONS; None is a member without a score."""
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        scores = np.concatenate([np.stack(part(rows)) for part in parts], axis=1)
+        scores = np.stack(leave_out(rows))
         member_scores = np.full((2, len(positions)), np.nan)
         for index, position in enumerate(positions):
             if position is not None:

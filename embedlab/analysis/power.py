@@ -180,7 +180,7 @@ class Plan:
         """Return what the present seeds detect; where none of them has a spread, what these
         checkpoints do.
         """
-        if isnan(self.uncertainty.rows):
+        if isnan(self.uncertainty.variance_of_rows):
             return UNKNOWN_FIGURE
         if self.known == 0:
             half = self._half_widths(np.zeros((1, 1)), 1.0)
@@ -197,7 +197,7 @@ class Plan:
         """Return what MEMBERS seeds of each recipe would detect; unknown where no spread of any is
         known.
         """
-        if isnan(self.uncertainty.rows) or self.known == 0:
+        if isnan(self.uncertainty.variance_of_rows) or self.known == 0:
             return UNKNOWN_FIGURE
         return self._figure([members] * len(self.recipes))
 
@@ -205,7 +205,7 @@ class Plan:
         """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan
         if no spread is known.
         """
-        if isnan(self.uncertainty.rows) or self.known == 0:
+        if isnan(self.uncertainty.variance_of_rows) or self.known == 0:
             return nan
 
         def smallest(members: int) -> float:
@@ -331,17 +331,10 @@ class Plan:
         """Return how far below an estimate its interval reaches with these normal variances beside
         the rows.
         """
-        from scipy.special import ndtri, stdtrit
+        from scipy.special import ndtri
 
         uncertainty, tail = self.uncertainty, (1 - LEVEL) / 2
         other_variance = shown_variance + uncertainty.other_variance
-        if uncertainty.topics is None:
-            square = (
-                stdtrit(uncertainty.rows_freedom, tail) ** 2 * scale**2 * uncertainty.rows
-                + ndtri(tail) ** 2 * other_variance
-            )
-            reach: Floats = np.sqrt(square) * uncertainty.skew[0]
-            return reach
         rows = uncertainty.variance_of_rows
         if rows <= 0:
             return -float(ndtri(tail)) * np.sqrt(other_variance) * uncertainty.skew[0]

@@ -55,10 +55,13 @@ class TopicSums:
         """The variance of each estimate by its topics, the bias by their sum of 0 removed;
         (estimates,).
         """
-        variances: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / max(
-            1 - float((self.shares**2).sum()), 0.5
-        )
+        variances: Floats = np.einsum("ec,ec->e", self.sums, self.sums) / self.free_share
         return variances
+
+    @property
+    def free_share(self) -> float:
+        """The share of the topics' variance that is left where their contributions sum to 0."""
+        return max(1 - float((self.shares**2).sum()), 0.5)
 
     def of(self, estimates: Sequence[int]) -> TopicSums:
         """Return what the topics contribute to some of the estimates."""

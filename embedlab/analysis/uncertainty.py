@@ -2,11 +2,8 @@
 
 Rows are counted by sign flips of their topics (`sign_flips`), beside which the seeds' variance N is
 a normal one of N (t / z)², with the quantiles of Student's t at the seeds' degrees of freedom and
-of the normal distribution. Where rows are known by their variance V alone, as of estimates over
-different rows, both parts are added in squares: h² = t²(df of rows)·V + t²(df of seeds)·N. The
-p-value is the level at which the interval just reaches zero, so that interval and p never
-contradict each other. Tried beside it: the outer ends of both; on halves of real scores they agree
-as often, and intervals are 3 to 4% longer where errors stop at shared sentences.
+of the normal distribution. The p-value is the level at which the interval just reaches zero, so
+that interval and p never contradict each other.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import atanh, exp, inf, isnan, log, nan, sqrt, tanh
+from math import atanh, inf, isnan, nan, sqrt, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +19,7 @@ import numpy as np
 from embedlab.analysis.sign_flips import TopicSums
 
 if TYPE_CHECKING:
-    from embedlab.analysis.dependence import ContributionSums, Variances
+    from embedlab.analysis.dependence import ContributionSums
     from embedlab.analysis.influence import Floats
     from embedlab.analysis.measures import Scale
 
@@ -39,13 +36,11 @@ _FARTHEST = 37.0  # a normal quantile whose tail is still a float
 
 @dataclass(frozen=True, kw_only=True)
 class Uncertainty:
-    """The topics and the variances of an estimate, in squared units of the estimate; nan where
-    undefined.
-    """
+    """The topics and the variances of an estimate, in squared units of the estimate."""
 
-    rows: float  # variance over rows, those that share a sentence counted as dependent
-    rows_freedom: float
-    independent: float  # the same as if rows were independent
+    # of this one estimate; None where nothing is known of its rows
+    topics: TopicSums | None = field(compare=False, repr=False)
+    independent: float  # the variance over rows as if they were independent
     seeds: float = 0.0  # variance over seeds; 0 where no spread is known
     seeds_freedom: float = inf
     other_variance: float = (
@@ -55,14 +50,11 @@ class Uncertainty:
         1.0,
         1.0,
     )  # how many times as far an interval reaches below and above, as correlations are skewed
-    topics: TopicSums | None = field(
-        default=None, compare=False, repr=False
-    )  # of this one estimate; None where rows have a variance alone
 
     @property
     def variance_of_rows(self) -> float:
-        """The variance over rows, or over their topics."""
-        return float(self.topics.variance[0]) if self.topics is not None else self.rows
+        """The variance over rows, those of one topic counted as dependent; nan where unknown."""
+        return float(self.topics.variance[0]) if self.topics is not None else nan
 
     @property
     def design_effect(self) -> float:
@@ -101,9 +93,8 @@ class Uncertainty:
 
     def _reach_without_skew(self, level: float) -> tuple[float, float]:
         """The distances without skew."""
-        if self.topics is None or isnan(self.rows + self.seeds):
-            distance = self._reach((1 - level) / 2)
-            return distance, distance
+        if isnan(self.variance_of_rows + self.seeds):
+            return nan, nan
         below, above = flip_reaches([self], 1 - level)[0].tolist()
         return below, above
 
@@ -122,95 +113,15 @@ class Uncertainty:
         """The probability that an estimate lies more than DISTANCE above what it estimates; more
         than a half for negative ones.
         """
-        if isnan(self.rows + self.seeds + distance):
+        if isnan(self.variance_of_rows + self.seeds + distance):
             return nan
         if distance < 0:
             return 1 - self.reversed.tail(-distance)
-        distance = distance / self.skew[0]
-        return (
-            float(flip_p([self], [distance])[0]) / 2
-            if self.topics is not None
-            else self._students_tail(distance)
-        )
+        return float(flip_p([self], [distance / self.skew[0]])[0]) / 2
 
     def equivalence(self, difference: float, margin: float) -> float:
         """Return the p of "differs by MARGIN or more": the larger of both one-sided ones."""
         return max(self.tail(difference + margin), self.reversed.tail(margin - difference))
-
-    def _students_tail(self, distance: float) -> float:
-        from scipy.special import stdtr
-
-        components = self._parts()
-        if distance == 0 or not components:
-            return 0.5 if distance == 0 else 0.0
-        # Either part alone reaches less far; both with the fewer degrees of freedom reach farther.
-        # Between these tails scipy's quantiles are exact; far below them (1e-150 with 2.5 degrees
-        # of freedom) it returns 0, from which a search would run to p near 1e-300.
-        lower_bound = max(
-            float(stdtr(freedom, -distance / sqrt(variance))) for variance, freedom in components
-        )
-        total_variance = sum(variance for variance, _ in components)
-        upper_bound = float(
-            stdtr(min(freedom for _, freedom in components), -distance / sqrt(total_variance))
-        )
-        if upper_bound <= max(lower_bound, _SMALLEST):
-            return upper_bound
-        return self._tail_between(log(max(lower_bound, _SMALLEST)), log(upper_bound), distance)
-
-    def _tail_between(self, low: float, high: float, distance: float) -> float:
-        """The tail beyond DISTANCE, whose logarithm is between LOW and HIGH: false position with
-        the Illinois rule.
-
-        scipy.optimize has the like, but its import took a quarter of the time of a comparison of
-        stored scores.
-        """
-
-        def excess(logarithm: float) -> float:
-            return log(self._reach(exp(logarithm)) / distance)  # falls, and is nearly straight
-
-        low_excess, high_excess = excess(low), excess(high)
-        if low_excess <= 0 or high_excess >= 0:  # by rounding: the tail is at the limit
-            return exp(low if low_excess <= 0 else high)
-        side = 0
-        for _ in range(_MOST_STEPS):
-            point = (low * high_excess - high * low_excess) / (high_excess - low_excess)
-            point_excess = excess(point)
-            if abs(point_excess) < _PRECISE:
-                break
-            if point_excess > 0:
-                low, low_excess, high_excess = (
-                    point,
-                    point_excess,
-                    high_excess / 2 if side > 0 else high_excess,
-                )
-            else:
-                high, high_excess, low_excess = (
-                    point,
-                    point_excess,
-                    low_excess / 2 if side < 0 else low_excess,
-                )
-            side = 1 if point_excess > 0 else -1
-        return exp(point)
-
-    def _parts(self) -> list[tuple[float, float]]:
-        """The variances above zero, each with its degrees of freedom."""
-        components = (
-            (self.rows + self.other_variance, self.rows_freedom),
-            (self.seeds, self.seeds_freedom),
-        )
-        return [(variance, freedom) for variance, freedom in components if variance > 0]
-
-    def _reach(self, tail: float) -> float:
-        """How far the ends of an interval by variances that leaves out TAIL at either are from the
-        estimate.
-        """
-        from scipy.special import stdtrit
-
-        if isnan(self.rows + self.seeds):
-            return nan
-        return sqrt(
-            sum(variance * stdtrit(freedom, tail) ** 2 for variance, freedom in self._parts())
-        )
 
 
 def with_intervals(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
@@ -323,7 +234,7 @@ def _stack_estimates(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Float
     )
 
 
-UNKNOWN = Uncertainty(rows=nan, rows_freedom=nan, independent=nan)
+UNKNOWN = Uncertainty(topics=None, independent=nan)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,7 +258,7 @@ def spread_of(
     """
     noise = 0.0
     if sums is not None and len(scores) > 1:
-        noise = float(sums.centred().variances().value.sum())
+        noise = float(sums.centred().variances().sum())
     return SeedSpread(
         members=len(scores),
         scatter=float(((scores - scores.mean()) ** 2).sum()),
@@ -365,29 +276,13 @@ def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]
     )
 
 
-def with_seeds(
-    rows: Variances, spreads: Sequence[SeedSpread], topics: TopicSums | None = None
-) -> Uncertainty:
-    """The uncertainty of the only estimate of ROWS and of TOPICS, a score or a difference, with
-    what the seeds of its models add.
-
-    Each model that is a draw of a recipe has its own spread, and the degrees of freedom are
-    Welch's. Where one has a single seed, or both have two, they share one spread, pooled; where
-    none has two seeds, the spread is unknown, and the interval is about these checkpoints.
-    """
-    noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
-    return Uncertainty(
-        rows=float(rows.value[0]),
-        rows_freedom=float(rows.freedom[0]),
-        independent=float(rows.independent[0]),
-        seeds=noise,
-        seeds_freedom=freedom,
-        topics=topics,
-    )
-
-
 def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
-    """The variance that seeds add to the difference of means, and its degrees of freedom."""
+    """The variance that seeds add to the difference of means, and its degrees of freedom.
+
+    Each recipe has its own spread, and the degrees of freedom are Welch's. Where one has a single
+    seed, or both have two, they share one spread, pooled; where none has two seeds, the spread is
+    unknown, and the interval is about these checkpoints.
+    """
     total_freedom = sum(spread.members - 1 for spread in spreads)
     if total_freedom == 0:
         return 0.0, inf

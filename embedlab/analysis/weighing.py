@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import inf, isnan, nan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -259,14 +259,11 @@ class Weighed:
         uncertainties = []
         for index, spreads in enumerate(seeds):
             noise, freedom = seed_noise([spread for spread in spreads if spread.is_recipe])
-            topic_sums = by_topic.of([index])
             uncertainty = Uncertainty(
-                rows=float(topic_sums.variance[0]),
-                rows_freedom=inf,
+                topics=by_topic.of([index]),
                 independent=float(independent[index]),
                 seeds=noise,
                 seeds_freedom=freedom,
-                topics=topic_sums,
             )
             uncertainties.append(uncertainty)
         return uncertainties

@@ -2,7 +2,7 @@
 measured differences behind the paper's claims, by the procedure of every comparison.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,17 +14,8 @@ import numpy as np
 
 from embedlab.analysis.claims import ClaimedDifference, Verdict, claimed_difference
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import (
-    Evidence,
-    ModelColumns,
-    Reach,
-    SliceRows,
-    average_evidence,
-    merge_rows,
-    weakest_reach,
-)
-from embedlab.analysis.measures import MEASURES
-from embedlab.analysis.ordering import Estimate, Order, Ordering, RankAgreement
+from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
+from embedlab.analysis.rank_agreement import RankAgreement, rank_agreement
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
@@ -75,27 +66,42 @@ class PairOrder:
     better: str
     worse: str
     printed: float | None  # the printed difference; None for a figure without numbers
-    ours: Order
+    ours: ClaimedDifference
     claim: str  # the paper's statement about them; empty: neighbours in the printed order
-    reach: Reach = "models"
-    # two-sided, corrected by Holm over the pairs of the table; nan without known variance
+    # two-sided, corrected by Holm over the pairs of the table; nan where no items are known
     p: float = nan
     is_inconclusive: bool = False  # its runs say nothing about the paper's rows
-    is_equal: bool = False  # ours are equal to the last digit that is shown
+
+    @property
+    def difference(self) -> float:
+        """Our difference, in the paper's units."""
+        return self.ours.scale * self.ours.value
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether ours are equal to the last digit that is shown."""
+        return abs(self.difference) < self.ours.last_digit / 2
+
+    @property
+    def probability(self) -> float:
+        """The probability that the first exceeds the second: one minus the one-sided p; nan where
+        no items are known.
+        """
+        return 1 - self.ours.p / 2 if self.ours.value >= 0 else self.ours.p / 2
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the order holds; what has no known variance is open."""
+        """Whether the order holds; what has no items is open."""
         if self.is_inconclusive:
             return "not measured"
         if self.is_equal or not self.p < SIGNIFICANT:
             return "open"
-        return "holds" if self.ours.difference > 0 else "reversed"
+        return "holds" if self.difference > 0 else "reversed"
 
     @property
     def sign(self) -> str:
         """The sign of how far the verdict reaches; empty where there is none."""
-        return REACHES[self.reach] if self.verdict in {"holds", "reversed"} else ""
+        return REACHES[self.ours.reach] if self.verdict in {"holds", "reversed"} else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,24 +120,6 @@ class RowOrder:
 
     pairs: tuple[PairOrder, ...]
     rankings: tuple[Ranking, ...]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Ranked:
-    """A row to rank: its printed mean over the ranked columns, and ours."""
-
-    row: str
-    printed: float | None
-    ours: Estimate
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Number:
-    """One number of a row to rank: the score of each member, and what it was computed from."""
-
-    point: Point
-    scores: Sequence[StoredScore]
-    rows: SliceRows | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -182,39 +170,57 @@ class MeasuredTable:
         self,
         progress: Callable[[int, int], None] = lambda _done, _total: None,
         *,
-        inconclusive: Collection[str] = (),
+        inconclusive: frozenset[str] = frozenset(),
     ) -> RowOrder:
         """Rank the rows by the table's `ranked_by` columns; nothing is concluded of the rows that
         are INCONCLUSIVE.
         """
         table = self.table
-        pair_orders: list[PairOrder] = []
+        pairs: list[PairOrder] = []
         rankings: list[Ranking] = []
         for done, columns in enumerate(table.ranked_by):
-            ranked = self._rank(columns)
-            ordering = Ordering([each.ours for each in ranked])
-            pair_orders += self._pairs(columns, ranked, ordering)
-            for group, indices in self._printed_groups(ranked).items():
-                if len(indices) > 2:
-                    printed_scores = [cast("float", ranked[index].printed) for index in indices]
-                    kendall = ordering.agreement(indices, printed_scores)
+            printed_means = self._printed_means(columns)
+            groups: dict[str, list[str]] = {table.group(row): [] for row in table.sources}
+            for row, printed in printed_means.items():
+                if printed is not None:
+                    groups[table.group(row)].append(row)
+            weighed_groups = {
+                group: weighed
+                for group, rows in groups.items()
+                if (weighed := self._weighed(columns, rows)) is not None
+            }
+            for group, weighed in weighed_groups.items():
+                if len(weighed.means) > 2:
+                    printed_scores = [cast("float", printed_means[row]) for row in weighed.means]
+                    kendall = rank_agreement(weighed, printed_scores)
                     rankings.append(
-                        Ranking(columns=columns, group=group, rows=len(indices), kendall=kendall)
+                        Ranking(
+                            columns=columns, group=group, rows=len(printed_scores), kendall=kendall
+                        )
+                    )
+            for rows, claim in self._ordered_pairs(columns, printed_means, groups).items():
+                weighed_group = weighed_groups.get(table.group(rows[0]))
+                difference = self._difference(columns, rows, weighed_group)
+                if difference is not None:
+                    better, worse = (printed_means[row] for row in rows)
+                    printed = None if better is None or worse is None else better - worse
+                    pairs.append(
+                        PairOrder(
+                            columns=columns,
+                            better=rows[0],
+                            worse=rows[1],
+                            printed=printed,
+                            ours=difference,
+                            claim=claim,
+                            is_inconclusive=not inconclusive.isdisjoint(rows),
+                        )
                     )
             progress(done + 1, len(table.ranked_by))
-        is_silent = [not {pair.better, pair.worse}.isdisjoint(inconclusive) for pair in pair_orders]
-        each = zip(pair_orders, is_silent, strict=True)
-        corrected = holm([nan if silent else pair.ours.p for pair, silent in each])
-        judged_pairs = tuple(
-            replace(
-                pair,
-                p=p,
-                is_inconclusive=silent,
-                is_equal=abs(pair.ours.difference) < table.last_digit / 2,
-            )
-            for pair, silent, p in zip(pair_orders, is_silent, corrected, strict=True)
+        corrected = holm([nan if pair.is_inconclusive else pair.ours.p for pair in pairs])
+        return RowOrder(
+            pairs=tuple(replace(pair, p=p) for pair, p in zip(pairs, corrected, strict=True)),
+            rankings=tuple(rankings),
         )
-        return RowOrder(pairs=judged_pairs, rankings=tuple(rankings))
 
     def _of(self, row: str, column: str) -> Sequence[Member]:
         return self.members.get((row, column), ())
@@ -231,100 +237,64 @@ class MeasuredTable:
         scores = [find_score(each, measure) for each in evaluations if each is not None]
         return [score for score in scores if score is not None]
 
-    def _rank(self, columns: Sequence[str]) -> list[_Ranked]:
-        """Return the rows that have all COLUMNS, best printed first; rows that the paper does not
-        print come last.
+    def _printed_means(self, columns: Sequence[str]) -> dict[str, float | None]:
+        """Return the printed mean of COLUMNS of the rows that have a score in each of them, best
+        first; rows that the paper does not print come last.
         """
         table = self.table
-        numbers: dict[str, list[_Number]] = {}
-        # Rows of a group are compared on the same items; a column that lacks them in one row counts
-        # as independent in all.
-        columns_without: dict[str, set[str]] = {}
+        means = {}
         for row in table.sources:
             count = len(self._of(row, columns[0]))
             points = [
-                candidate
-                for candidate in table.points
-                if candidate.row == row and candidate.column in columns
+                point for point in table.points if point.row == row and point.column in columns
             ]
             scores = [self._scores(point) for point in points]
             if count and [*map(len, scores)] == [count] * len(columns):
-                numbers[row] = row_numbers = [
-                    _Number(point=point, scores=point_scores, rows=self._item_rows(point))
-                    for point, point_scores in zip(points, scores, strict=True)
-                ]
-                itemless = {number.point.column for number in row_numbers if number.rows is None}
-                columns_without.setdefault(table.group(row), set()).update(itemless)
-        ranked = [
-            _Ranked(
-                row=row,
-                printed=table.printed_mean(row, columns),
-                ours=_estimate(
-                    row_numbers,
-                    self._of(row, columns[0]),
-                    columns_without[table.group(row)],
-                    table.scale,
-                ),
-            )
-            for row, row_numbers in numbers.items()
-        ]
-        return sorted(
-            ranked, key=lambda candidate: inf if candidate.printed is None else -candidate.printed
+                means[row] = table.printed_mean(row, columns)
+        best_first = sorted(
+            means.items(), key=lambda row_mean: inf if row_mean[1] is None else -row_mean[1]
         )
+        return dict(best_first)
 
-    def _item_rows(self, point: Point) -> SliceRows | None:
-        names = [member.name for member in self._of(point.row, point.column)]
-        evidence = self.items.evidence(point.measure, names)
-        return evidence.rows if evidence is not None else None
-
-    def _pairs(
-        self, columns: tuple[str, ...], ranked: Sequence[_Ranked], ordering: Ordering
-    ) -> Iterator[PairOrder]:
-        """Yield neighbours in the printed order within a group, then the other pairs that the text
-        is about.
+    def _ordered_pairs(
+        self,
+        columns: tuple[str, ...],
+        printed_means: Mapping[str, float | None],
+        groups: Mapping[str, Sequence[str]],
+    ) -> dict[tuple[str, str], str]:
+        """Return neighbours in the printed order within each of GROUPS, then the other pairs that
+        the text is about, with what it says of them.
         """
-        table, by_row = (
-            self.table,
-            {ranked_row.row: index for index, ranked_row in enumerate(ranked)},
+        pairs: dict[tuple[str, str], str] = {}
+        for rows in groups.values():
+            for better, worse in pairwise(rows):
+                if printed_means[better] != printed_means[worse]:
+                    pairs[better, worse] = ""
+        for claim in self.table.claims.values():
+            claimed = (claim.first, claim.second)
+            is_of_columns = claim.direction != "equal" and self.table.columns_of(claim) == columns
+            if is_of_columns and {*claimed} <= printed_means.keys():
+                better, worse = claimed if claim.direction == "above" else claimed[::-1]
+                pairs[better, worse] = claim.text or claim.statement
+        return pairs
+
+    def _difference(
+        self, columns: Sequence[str], rows: tuple[str, str], weighed_group: Weighed | None
+    ) -> ClaimedDifference | None:
+        """Return the difference of two ROWS, from their WEIGHED GROUP where all its rows have
+        items.
+        """
+        is_in_group = (
+            weighed_group is not None
+            and weighed_group.topics is not None
+            and {*rows} <= weighed_group.means.keys()
         )
-        compared: dict[tuple[str, str], str] = {}
-        for group_positions in self._printed_groups(ranked).values():
-            for first, second in pairwise(group_positions):
-                if ranked[first].printed != ranked[second].printed:
-                    compared[ranked[first].row, ranked[second].row] = ""
-        for claim in table.claims.values():
-            rows = (
-                (claim.first, claim.second)
-                if claim.direction == "above"
-                else (claim.second, claim.first)
-            )
-            is_of_columns = claim.direction != "equal" and table.columns_of(claim) == columns
-            if is_of_columns and {*rows} <= by_row.keys():
-                compared[rows] = claim.text or claim.statement
-        for rows, text in compared.items():
-            better_printed, worse_printed = (ranked[by_row[row]].printed for row in rows)
-            reach = {weakest_reach([self.row_model(row, columns[0])]) for row in rows}
-            yield PairOrder(
-                columns=columns,
-                better=rows[0],
-                worse=rows[1],
-                printed=None
-                if better_printed is None or worse_printed is None
-                else better_printed - worse_printed,
-                ours=ordering.order(*(by_row[row] for row in rows)),
-                claim=text,
-                reach="models" if reach == {"models"} else "checkpoints",
-            )
-
-    def _printed_groups(self, ranked: Sequence[_Ranked]) -> dict[str, list[int]]:
-        """Return the places of the printed rows of each group, in the order of the table's
-        groups.
-        """
-        groups: dict[str, list[int]] = {self.table.group(row): [] for row in self.table.sources}
-        for index, ranked_row in enumerate(ranked):
-            if ranked_row.printed is not None:
-                groups[self.table.group(ranked_row.row)].append(index)
-        return groups
+        weighed = weighed_group if is_in_group else self._weighed(columns, rows)
+        if weighed is None:
+            return None
+        return claimed_difference(
+            weighed, *rows, scale=self.table.scale, last_digit=self.table.last_digit
+        )
 
     def row_model(self, row: str, column: str = "") -> ModelColumns:
         """Return the members of a row as one model: of a recipe, of a checkpoint that others can
@@ -346,18 +316,19 @@ class MeasuredTable:
 
         A column without items has its scores alone, and so a difference without an interval.
         """
-        differences = {}
-        for name, claim in self.table.claims.items():
-            rows = (claim.first, claim.second)
-            weighed_means = self._weighed(self.table.columns_of(claim), rows)
-            if weighed_means is not None:
-                differences[name] = claimed_difference(
-                    weighed_means, *rows, scale=self.table.scale, last_digit=self.table.last_digit
+        return {
+            name: difference
+            for name, claim in self.table.claims.items()
+            if (
+                difference := self._difference(
+                    self.table.columns_of(claim), (claim.first, claim.second), None
                 )
-        return differences
+            )
+            is not None
+        }
 
     def _weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
-        """Return the mean of COLUMNS of two ROWS, weighed; None where a number is not there."""
+        """Return the mean of COLUMNS of ROWS, weighed; None where a number is not there."""
         # a figure has no members of single columns
         member_columns = columns if self.table.by is None else [""] * len(columns)
         members = [[self._of(row, column) for row in rows] for column in member_columns]
@@ -459,49 +430,6 @@ def find_score(evaluation: Evaluation, measure: PaperMeasure) -> StoredScore | N
         and measure.split in {None, score.split}
     ]
     return next((score for score in fitting if score.split != "dev"), next(iter(fitting), None))
-
-
-def _estimate(
-    numbers: Sequence[_Number],
-    members: Sequence[Member],
-    columns_without: Collection[str],
-    scale: float,
-) -> Estimate:
-    """Return the mean of a row's ranked columns over its MEMBERS with its sources of variation,
-    times SCALE; rows of COLUMNS WITHOUT items are not used.
-    """
-    values = np.mean([[score.value for score in number.scores] for number in numbers], axis=0)
-    rows, other_variance = [], 0.0
-    for number in numbers:
-        if number.point.column in columns_without:
-            other_variance += _variance_of_scores(number.point, number.scores)
-        elif number.rows is not None:
-            rows.append((number.rows, scale / len(numbers)))
-    return Estimate(
-        members=scale * values,
-        rows=merge_rows(rows) if rows else None,
-        other=scale**2 * (other_variance / len(numbers) ** 2),
-        is_recipe=any(member.seed is not None for member in members),
-        runs_behind=tuple(member.runs for member in members),
-    )
-
-
-def _variance_of_scores(point: Point, scores: Sequence[StoredScore]) -> float:
-    """Return the variance of a mean of scores without stored items, from their number; members err
-    on the same items.
-
-    That of a correlation r is (1 − r²)² (1 + r²/2) / (n − 3), which Bonett & Wright (2000) give for
-    ranks; Pearson's is smaller.
-    """
-    value, items = fmean(score.value for score in scores), scores[0].items
-    if scores[0].by != "dataset":
-        return 0.0
-    definition = MEASURES.get(point.measure.metric)
-    if definition is not None and definition.scale == "share":
-        return value * (1 - value) / items
-    if definition is not None and definition.scale == "correlation":
-        return (1 - value**2) ** 2 * (1 + value**2 / 2) / max(items - 3, 1)
-    return 0.0
 
 
 def _names(key: str) -> tuple[str, str]:

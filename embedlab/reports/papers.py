@@ -466,23 +466,23 @@ def orders_table(table: PaperTable, row_order: RowOrder, notes: Sequence[str] = 
     hidden = {"columns": len(table.ranked_by) == 1, "claim": not table.claims}
     rows: TableRows = []
     for pair in row_order.pairs:
-        own_order = pair.ours
-        interval = {} if isnan(own_order.probability) else attributes(own_order, "low high")
+        low, high = (pair.ours.scale * end for end in (pair.ours.low, pair.ours.high))
         verdict, sign = str(pair.verdict), ""
         if pair.is_equal:
             verdict = "equal"
-        elif isnan(pair.p):  # without known variance
-            verdict = "same sign" if own_order.difference > 0 else "other sign"
+        elif isnan(pair.p):
+            verdict = "same sign" if pair.difference > 0 else "other sign"
         else:
             sign = reach_mark(pair.sign)
         rows.append(
             {
                 **attributes(pair, "better worse printed"),
                 "columns": " + ".join(pair.columns),
-                "ours": number(own_order.difference, digits=digits, is_signed=True, **interval),
-                **attributes(own_order, "low high"),
+                "ours": number(pair.difference, digits=digits, is_signed=True, low=low, high=high),
+                "low": low,
+                "high": high,
                 "p": pair.p,
-                "probability": number(own_order.probability, digits=3),
+                "probability": number(pair.probability, digits=3),
                 "verdict": TableCell(verdict, f"{verdict}{sign}"),
                 "claim": pair.claim or None,
             }

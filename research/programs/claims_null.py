@@ -26,7 +26,6 @@ import stored_tables
 from embedlab.analysis.claims import Claim, claimed_difference, settle_claims
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Evidence, ModelColumns
-from embedlab.analysis.ordering import Estimate, Ordering
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.comparison import Slicing
@@ -50,11 +49,7 @@ def claims_of_table(
     """Return whether a claim "row i is above row j" on one of COLUMNS has a verdict, and whether
     one has without the correction.
     """
-    models = [
-        ModelColumns(name=f"row {place}", members=tuple(map(str, seeds)), seeds=tuple(seeds))
-        for place, seeds in enumerate(own)
-    ]
-    members = [seed for seeds in own for seed in seeds]
+    models, members = rows_of(own)
     claims, measured = {}, {}
     for column in columns:
         weighed = Weighed(evidence[column].select_members(members), models)
@@ -68,19 +63,21 @@ def claims_of_table(
     )
 
 
+def rows_of(own: Sequence[Sequence[int]]) -> tuple[list[ModelColumns], list[int]]:
+    """Return the rows of a table as models, and the seeds behind them."""
+    models = [
+        ModelColumns(name=f"row {place}", members=tuple(map(str, seeds)), seeds=tuple(seeds))
+        for place, seeds in enumerate(own)
+    ]
+    return models, [seed for seeds in own for seed in seeds]
+
+
 def order_of_table(evidence: Evidence, own: Sequence[Sequence[int]]) -> list[float]:
     """Return the p of each pair in the order of a table, before the correction."""
-    assert evidence.rows is not None
-    ordering = Ordering(
-        [
-            Estimate(members=evidence.points[list(seeds)], rows=evidence.rows.select_members(seeds))
-            for seeds in own
-        ]
-    )
-    pairs = dict.fromkeys(
-        [*pairwise(range(len(own))), *((0, other) for other in range(1, len(own)))]
-    )
-    return [ordering.order(first, second).p for first, second in pairs]
+    models, members = rows_of(own)
+    names = [model.name for model in models]
+    pairs = dict.fromkeys([*pairwise(names), *((names[0], other) for other in names[1:])])
+    return [*Weighed(evidence.select_members(members), models, [*pairs]).p.values()]
 
 
 def main() -> None:

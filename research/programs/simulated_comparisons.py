@@ -69,11 +69,7 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
     """
     from embedlab.analysis.evidence import Evidence
     from embedlab.analysis.influence import spearman_influences
-    from embedlab.analysis.leaving_out import (
-        leave_out_of_measure,
-        leave_out_of_members,
-        spearman_without,
-    )
+    from embedlab.analysis.leaving_out import leave_out_of_measure, spearman_without
 
     parts = []
     for name, own, rows in graph.datasets:
@@ -87,14 +83,19 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
             np.concatenate(points),
             np.concatenate([spearman_influences(*one) for one in of]) / len(own),
         )
-        together = leave_out_of_members(leaving, range(len(found)))
-        rows = _with(rows, contributions=contributions, leave_out=together)
+        rows = _with(rows, contributions=contributions, leave_out=partial(_leave_out, leaving))
         parts.append(
             Evidence(
                 key=name, title=name, items=len(own), points=found, rows=rows, scale="correlation"
             )
         )
     return [*parts, average_of("average", parts, graph)] if len(parts) > 1 else parts
+
+
+def _leave_out(parts: Sequence[Any], rows: Any) -> tuple[Floats, Floats]:
+    """The scores of the members of all PARTS without ROWS, and their changes; (members,) each."""
+    scores, changes = np.concatenate([np.stack(part(rows)) for part in parts], axis=1)
+    return scores, changes
 
 
 def average_of(name: str, parts: Sequence, graph: Graph) -> Any:  # Evidence
@@ -232,16 +233,25 @@ def of_one_sum(weighed: Any, pairs: Sequence[tuple[str, str]]) -> Any:  # Weighe
     return type(weighed)(replace(one, rows=rows), [*weighed.models.values()], pairs)
 
 
+def normal_reach(uncertainty: Any) -> float:  # Uncertainty
+    """How far an interval by the variance of the topics alone would reach."""
+    from scipy.special import stdtrit
+
+    rows = 1.96**2 * (uncertainty.variance_of_rows + uncertainty.other_variance)
+    seeds = stdtrit(uncertainty.seeds_freedom, 0.975) ** 2 * uncertainty.seeds
+    return float(np.sqrt(rows + seeds))
+
+
 def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Intervals:  # Weighed
     delta, uncertainty = (
         weighed.means[pair[0]] - weighed.means[pair[1]],
         weighed.pair_uncertainties[pair],
     )
-    if np.isnan(uncertainty.rows):
+    if np.isnan(uncertainty.variance_of_rows):
         return {}  # of too few topics
     intervals = {
         "flips": uncertainty.interval(delta),
-        "shared sentences": replace(uncertainty, topics=None, skew=(1.0, 1.0)).interval(delta),
+        "shared sentences": _around(delta, normal_reach(uncertainty)),
         "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent)),
     }
     if min(seeds) > 1:

@@ -21,6 +21,8 @@ from pair_frames import near_pairs, sentence_numbers
 from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.overlap import WordSets
+from embedlab.analysis.sign_flips import TopicSums
+from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
 
 Floats = NDArray[np.float64]
 
@@ -227,3 +229,15 @@ class World:
 def pearson_of(spearman: float) -> float:
     """Pearson's correlation of normal variables with this Spearman correlation."""
     return 2 * sin(pi * min(max(spearman, -0.999), 0.999) / 6)
+
+
+def nearly_normal(
+    variance: float, spreads: Sequence[SeedSpread] = (), topics: int = 10_000
+) -> Uncertainty:
+    """An estimate over so many TOPICS that its error is nearly normal with this VARIANCE, and what
+    the seeds of SPREADS add.
+    """
+    sums = np.sqrt(variance * (1 - 1 / topics) / topics) * np.resize([1.0, -1.0], (1, topics))
+    of_topics = TopicSums(sums=sums, shares=np.full(topics, 1 / topics))
+    seeds, freedom = seed_noise(spreads)
+    return Uncertainty(topics=of_topics, independent=variance, seeds=seeds, seeds_freedom=freedom)

@@ -7,6 +7,8 @@ import numpy as np
 
 from embedlab.analysis.evidence import Evidence, ModelColumns, evidence_of
 from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.sign_flips import TopicSums
+from embedlab.analysis.uncertainty import Uncertainty
 
 
 def single(names: Sequence[str]) -> list[ModelColumns]:
@@ -49,3 +51,11 @@ def scored(
     members = max(noise_of, default=0) + 1
     own = MEASURES[measure]
     return evidence_of("sts", key, gold, predicted, members, measure=own, **rows_as)
+
+
+def nearly_normal(variance: float, **fields: float) -> Uncertainty:
+    """An estimate over so many topics that its error is nearly normal, with this VARIANCE."""
+    topics = 100_000
+    sums = np.sqrt(variance * (1 - 1 / topics) / topics) * np.resize([1.0, -1.0], (1, topics))
+    found = TopicSums(sums=sums, shares=np.full(topics, 1 / topics))
+    return Uncertainty(topics=found, independent=variance, **fields)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 been seen.
 """
 
-from math import inf, isnan
+from math import isnan
 from statistics import NormalDist
 
 import pytest
@@ -16,10 +16,9 @@ from embedlab.analysis.claims import (
     settle_claims,
 )
 from embedlab.analysis.comparison import compare_evidence
-from embedlab.analysis.uncertainty import Uncertainty
 from embedlab.analysis.weighing import Weighed
 from embedlab.core.errors import UsageError
-from tests.analysis.made import scored, single
+from tests.analysis.made import nearly_normal, scored, single
 
 NORMAL = NormalDist()
 
@@ -30,7 +29,7 @@ def claim(direction: Direction = "above", size: float | None = None) -> Claim:
 
 def measured(value: float, error: float = 0.01, **other: object) -> ClaimedDifference:
     """A difference with a normal error, in shares; the table's units are 100 times as small."""
-    own = Uncertainty(rows=error**2, rows_freedom=inf, independent=error**2)
+    own = nearly_normal(error**2)
     low, high = own.interval(value)
     return ClaimedDifference(
         value=value, uncertainty=own, p=own.p(value), low=low, high=high, scale=100.0, **other
@@ -53,7 +52,7 @@ def test_an_order_holds_is_reversed_or_stays_open(
     (found,) = settle_claims({"c": claim(direction)}, {"c": measured(value)})
     assert found.verdict == verdict
     assert found.difference == pytest.approx(100 * value)
-    assert found.high - found.low == pytest.approx(2 * 1.959964 * 1.0, rel=1e-4)
+    assert found.high - found.low == pytest.approx(2 * 1.959964 * 1.0, rel=1e-3)
 
 
 def test_what_has_no_numbers_is_not_measured_and_what_has_no_items_is_open() -> None:
@@ -90,7 +89,7 @@ def test_an_open_claim_says_what_would_have_been_found_at_the_level_it_was_teste
     expected = (
         100 * 0.01 * (NORMAL.inv_cdf(1 - 0.05 / 2 / 2) + NORMAL.inv_cdf(0.8))
     )  # two are left open
-    assert found[1].visible == found[2].visible == pytest.approx(expected, rel=1e-4)
+    assert found[1].visible == found[2].visible == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +103,14 @@ def test_equal_means_within_the_stated_size(value: float, verdict: str) -> None:
         NORMAL.cdf((value - 0.03) / 0.01), NORMAL.cdf((-value - 0.03) / 0.01)
     )  # both one-sided tests
     beyond = 2 * NORMAL.cdf((0.03 - abs(value)) / 0.01)
-    assert found.p == pytest.approx(min(larger, beyond), rel=1e-6)
+    assert found.p == pytest.approx(min(larger, beyond), rel=1e-3)
 
 
 def test_an_open_equality_says_which_size_would_have_been_shown() -> None:
     (found,) = settle_claims({"c": claim("equal", 1.0)}, {"c": measured(0.0)})
     assert found.verdict == "open"
     assert found.visible == pytest.approx(
-        100 * 0.01 * (NORMAL.inv_cdf(0.95) + NORMAL.inv_cdf(0.9)), rel=1e-4
+        100 * 0.01 * (NORMAL.inv_cdf(0.95) + NORMAL.inv_cdf(0.9)), rel=1e-3
     )
 
 

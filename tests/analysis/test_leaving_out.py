@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of, stack_members
+from embedlab.analysis.evidence import Evidence, average_evidence, evidence_of
 from embedlab.analysis.leaving_out import spearman_without
 from embedlab.analysis.measures import MEASURES, Measure
 
@@ -71,11 +71,3 @@ def test_rows_are_left_out_of_an_average_and_of_some_members_by_what_each_part_l
     some = average.select_members([2, 3, 0])
     for own, whole in zip(leaving(some, left), found, strict=True):
         assert own == pytest.approx(whole[[2, 3, 0]], nan_ok=True)
-
-
-def test_members_of_several_parts_are_those_of_one() -> None:
-    rows = [evidence(60, places).rows for places in ((0, 1, 2), (0,), (2,))]
-    whole, first, last = (own for own in rows if own is not None)
-    joined = stack_members([first.select_members([0]), last.select_members([2])])
-    assert joined.topics.sums == pytest.approx(whole.topics.sums[[0, 2]])
-    assert joined.contributions.tolist() == whole.contributions[[0, 2]].tolist()

@@ -8,22 +8,19 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm, ttest_ind
 
-from embedlab.analysis.dependence import Variances
 from embedlab.analysis.evidence import Evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import Plan, detectable, smallest_margin
 from embedlab.analysis.sign_flips import TopicSums
-from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, with_seeds
-from tests.analysis.made import recipe, scored, single
+from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
+from tests.analysis.made import nearly_normal, recipe, scored, single
 
-ROWS = Uncertainty(rows=0.0004, rows_freedom=200, independent=0.0001)
+ROWS = nearly_normal(0.0004)
 
 
 def with_spreads(rows: float, spreads: Sequence[SeedSpread]) -> Uncertainty:
-    variances = Variances(
-        value=np.array([rows]), independent=np.array([rows]), freedom=np.array([1e6])
-    )
-    return with_seeds(variances, spreads)
+    noise, freedom = seed_noise(spreads)
+    return nearly_normal(rows, seeds=noise, seeds_freedom=freedom)
 
 
 def known(sd: float) -> SeedSpread:
@@ -130,7 +127,7 @@ def test_what_rows_explain_of_well_known_spreads_is_not_counted_twice(
         SeedSpread(members=count, scatter=(count - 1) * 0.0009, noise=(count - 1) * 0.0004)
         for count in members
     ]
-    found = Plan(replace(ROWS, rows_freedom=inf), spreads).present()
+    found = Plan(ROWS, spreads).present()
     error = np.sqrt(0.0004 + sum((0.0009 - 0.0004) / count for count in members))
     assert found.value == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * error, rel=0.01)
 
@@ -166,8 +163,7 @@ def test_the_ends_are_what_would_be_detected_at_the_ends_of_the_spreads_interval
 
 
 def test_a_margin_is_shown_by_two_one_sided_tests_of_equal_scores_in_four_of_five_studies() -> None:
-    own = Uncertainty(rows=0.0004, rows_freedom=inf, independent=0.0004)
-    margin = smallest_margin(own)
+    margin = smallest_margin(ROWS)
     errors = 0.02 * np.random.default_rng(0).standard_normal(20_000)
     shown = np.mean(np.abs(errors) + norm.ppf(0.95) * 0.02 < margin)
     assert shown == pytest.approx(0.8, abs=0.01)

@@ -4,7 +4,8 @@ from math import nan
 
 import pytest
 
-from embedlab.analysis.ordering import Order, RankAgreement
+from embedlab.analysis.claims import ClaimedDifference
+from embedlab.analysis.rank_agreement import RankAgreement
 from embedlab.experiments.paper_file import load_paper, paper_names, published_texts, select_tables
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
@@ -20,7 +21,7 @@ from embedlab.reports.tables import Table
 
 
 def ordered(difference: float, p: float, **more: bool) -> PairOrder:
-    ours = Order(difference=difference, low=nan, high=nan, probability=nan)
+    ours = ClaimedDifference(value=difference, last_digit=0.01)
     return PairOrder(
         columns=("STS12",), better="0.1", worse="0.3", printed=1.0, ours=ours, claim="", p=p, **more
     )
@@ -32,7 +33,7 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
         ordered(1.0, 0.01),
         ordered(-1.0, 0.01),
         ordered(1.0, 0.5),
-        ordered(0.0, nan, is_equal=True),
+        ordered(0.004, nan),
         ordered(2.0, nan),
         ordered(2.0, 0.01, is_inconclusive=True),
     )
