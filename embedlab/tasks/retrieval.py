@@ -7,6 +7,7 @@ document, its prediction that document's rank, from which all measures follow. W
 found, `trec:FILE`, is a model too.
 """
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -324,7 +325,7 @@ def _best_places(texts: Sequence[Sequence[float]]) -> list[int]:
             return 0.0, left
         choices = []
         for index, grades in enumerate(left):
-            if grades in left[:index]:
+            if grades in left[:index] or any(_comes_before(other, grades) for other in left):
                 continue
             gains = (
                 grade / log2(rank + 1 + at) for at, grade in enumerate(grades[: FIRST + 1 - rank])
@@ -339,6 +340,15 @@ def _best_places(texts: Sequence[Sequence[float]]) -> list[int]:
         places.append(order.index(tuple(grades)))
         order[places[-1]] = ()
     return places
+
+
+def _comes_before(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    """Return whether a text with the grades FIRST is in no best order after one with SECOND: all of
+    it is better, or it is as long and nowhere worse.
+    """
+    if len(first) == len(second):
+        return first != second and all(map(operator.ge, first, second))
+    return first[0] > second[-1] or (first[0] == second[-1] and len(first) < len(second))
 
 
 def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
