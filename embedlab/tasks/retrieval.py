@@ -343,8 +343,8 @@ def _best_places(texts: Sequence[Sequence[float]]) -> list[int]:
 
 
 def _comes_before(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    """Return whether a text with the grades FIRST is in no best order after one with SECOND: all of
-    it is better, or it is as long and nowhere worse.
+    """Return whether some best order has a text with the grades FIRST before one with SECOND: all
+    of it is better, or it is as long and nowhere worse.
     """
     if len(first) == len(second):
         return first != second and all(map(operator.ge, first, second))
