@@ -738,10 +738,15 @@ class _Columns:
         """Refuse a column beside the CHOSEN ones that is called a part, or that could be one: of
         pairs and sentences it would make another kind.
         """
+        splits = [
+            name
+            for name, values in self.file.where.items()
+            if _SPLIT_COLUMNS.fullmatch(_name_key(name)) or _named_split(values)
+        ]
         left_out = {
             name: column
             for name, column in self.columns.items()
-            if name not in {*chosen.values(), self.file.source}
+            if name not in {*chosen.values(), self.file.source, *splits}
             and (column.key not in _FACTS or column.is_nli or column.is_prose)
         }
         allowed_roles = {"", "score", "label"} if self.file.labels or self.file.scale else {""}

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
+from embedlab.core.note import Note
+from embedlab.core.printable import count_text
 from embedlab.core.session import ProgressCallback
 from embedlab.data.table_file import sentences as sentences_in
 from embedlab.encoders.encoder import (
@@ -193,6 +195,13 @@ class TransformedEncoder(VectorScorer):
             if isinstance(fitted, Whitening)
             else ()
         )
+        if facts.zero_vectors and (self._spec.whiten is not None or self._spec.bits == 1):
+            zero_text = count_text(facts.zero_vectors, "sentences have")
+            notes = (
+                *notes,
+                Note(f"{zero_text} a zero vector before @whiten or @bits", kind="doubted"),
+            )
+            facts = replace(facts, zero_vectors=0)  # not zero any more, nor their similarities
         return replace(
             facts,
             pooling=", ".join([facts.pooling or "vectors", *steps]),

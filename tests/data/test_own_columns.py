@@ -48,6 +48,8 @@ csv :: ref=U query=L answer=R :: anchor = query, positive = answer; not read: re
 csv :: id=N a=L b=R year=2012|2013 split=train :: not read: id, year, split
 csv?anchor=a&positive=b :: a=L b=R third=neutral|entailment :: pairs of anchor and positive
 csv?source=third :: a=L b=R third=x|y :: 24 pairs of anchor and positive: anchor = a, positive = b
+csv?where=set:train :: a=L b=R set=train|test :: pairs of anchor and positive: anchor = a, positive = b; not read: set
+csv?where=fold:0 :: a=L b=R fold=0|1|2 :: pairs of anchor and positive: anchor = a, positive = b; not read: fold
 # scored pairs, their scale, and numbers with a comma
 csv :: 'Text A'=L 'Text B'=R 'Human score'=0|2.5|5 :: scores from 0 to 5 on a scale from 0 to 5
 csv :: frage=L antwort=R similarity=% :: 24 scored pairs: s1 = frage, s2 = antwort, score = similarity

@@ -74,6 +74,10 @@ def test_zero_vectors_are_counted(tmp_path: Path, cpu: Machine) -> None:
     encoder = opened(brought(tmp_path, np.float32([[0, 0], [1, 0], [0, 1]])), cpu)
     encoder.encode(["a", "b", "a"])
     assert encoder.facts.odd_texts == ("1 sentence has a zero vector (similarity 0)",)
+    signs = opened(f"{encoder.name}@bits=1", cpu)
+    signs.encode(["a", "b", "a"])
+    assert signs.facts.odd_texts == ()  # the signs are not zero
+    assert any("1 sentence has a zero vector before" in note for note in signs.facts.notes)
 
 
 @pytest.mark.parametrize(
