@@ -12,9 +12,10 @@ from embedlab.analysis.correlations import pearson, rows_by_source, spearman
 from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.choices import Aggregate, Correlation
 from embedlab.comparison.comparison import Comparison, Slicing, compare_outcomes
-from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.dataset import Part
 from embedlab.data.published import STS_AVERAGES
 from embedlab.outcomes.selection import ItemSelection
+from tests.stored_scores import part_of
 
 
 def _part(name: str, sources: Mapping[str | None, int], split: str = "test", seed: int = 0) -> Part:
@@ -38,8 +39,7 @@ def _part(name: str, sources: Mapping[str | None, int], split: str = "test", see
             ),
         }
     )
-    state = DatasetState(name=name, split=split, rows=rows, expected_rows=rows, origin="file")
-    return Part(frame=frame, state=state)
+    return part_of(name, frame, split, expected_rows=rows)
 
 
 def _with_model(table: pl.DataFrame, name: str, noise: float, seed: int) -> pl.DataFrame:

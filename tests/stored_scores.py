@@ -1,16 +1,38 @@
-"""What trainings and evaluations store, made up: scores, outcomes of items, finished runs."""
+"""What trainings and evaluations read and store, made up: rows, scores, outcomes of items, runs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from embedlab.analysis.evidence import Evidence, ModelColumns
+from embedlab.comparison.comparison import Slicing, compare_slices
 from embedlab.core.recipe import Recipe, from_table
+from embedlab.data.dataset import DatasetState, Part
 from embedlab.experiments.plan import Cell
 from embedlab.runs.environment import Environment
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.events import Dev, Event, EventLog, Finished, Step
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.task_comparison import TaskComparison
+
+
+def part_of(name: str, frame: pl.DataFrame, split: str = "test", **facts: Any) -> Part:
+    """The rows of FRAME as those of a split of a dataset."""
+    usual = {"expected_rows": None, "origin": "file"}
+    state = DatasetState(name=name, split=split, rows=frame.height, **usual | facts)
+    return Part(frame=frame, state=state)
+
+
+def compared_items(
+    evidence: Sequence[Evidence], models: Sequence[ModelColumns], **facts: Any
+) -> TaskComparison:
+    """MODELS compared on EVIDENCE, with nothing else known unless FACTS say so."""
+    compared = vars(compare_slices(evidence, models, facts.pop("slicing", Slicing())))
+    nothing: dict[str, Any] = {"shared": {}, "counts": {}, "facts": {}, "model_marks": {}}
+    nothing |= {"notes": (), "signatures": {}, "states": (), "is_whole": True}
+    return TaskComparison(**compared | nothing | facts)
 
 
 def score(slice_: str, value: float, metric: str = "spearman", **facts: Any) -> StoredScore:

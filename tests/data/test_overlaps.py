@@ -4,21 +4,16 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.dataset import Part
 from embedlab.data.marks import Overlap, total_overlap
 from embedlab.data.overlaps import KnownText, find_overlaps
 from embedlab.data.source import Source
 from embedlab.data.words import normalise
+from tests.stored_scores import part_of
 
 
 def part(name: str, **columns: list[str]) -> Part:
-    frame = pl.DataFrame(columns)
-    return Part(
-        frame=frame,
-        state=DatasetState(
-            name=name, split="test", rows=len(frame), expected_rows=None, origin="file"
-        ),
-    )
+    return part_of(name, pl.DataFrame(columns))
 
 
 def overlap(training: Part, evaluation: Part) -> Overlap:

@@ -1,26 +1,17 @@
 """The line below a comparison on what its datasets say of another one."""
 
-from embedlab.comparison.comparison import Slicing, compare_slices
+from embedlab.comparison.comparison import Slicing
 from embedlab.reports.scores import comparison_table
 from embedlab.reports.tables import Table
-from embedlab.scoring.task_comparison import TaskComparison
 from tests.analysis.test_another_dataset import A, B, datasets
+from tests.stored_scores import compared_items
 
 
 def table_of(count: int) -> Table:
     evidence = datasets(count)
-    compared = TaskComparison(
-        **vars(compare_slices(evidence, [A, B], Slicing(has_another=True))),
-        shared={},
-        counts={},
-        facts={},
-        model_marks={"b": {"training text unknown"}},
-        notes=(),
-        signatures={},
-        states=(),
-        is_whole=True,
-    )
-    return comparison_table(compared)
+    marks = {"b": {"training text unknown"}}
+    slicing = Slicing(has_another=True)
+    return comparison_table(compared_items(evidence, [A, B], slicing=slicing, model_marks=marks))
 
 
 def test_five_datasets_have_a_line_and_a_record_on_another_one() -> None:

@@ -12,11 +12,11 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import detectable
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.analysis.weighing import Topic
-from embedlab.comparison.comparison import Slicing
 from embedlab.reports.layout import plain_text
 from embedlab.reports.power_table import power_table
 from embedlab.reports.tables import Table
 from embedlab.scoring.task_comparison import TaskComparison
+from tests.stored_scores import compared_items
 
 A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
 B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))
@@ -32,21 +32,7 @@ def compared_of(first: ModelColumns, second: ModelColumns) -> TaskComparison:
     skill = rng.uniform(0.8, 1.4, count)
     predicted = {place: gold + rng.normal(scale=skill[place], size=300) for place in range(count)}
     evidence = [evidence_of("sts", "sts12", gold, predicted, count, measure=MEASURES["spearman"])]
-    return TaskComparison(
-        slices=(),
-        models=(first, second),
-        slicing=Slicing(),
-        rows=None,
-        shared={},
-        counts={},
-        facts={},
-        model_marks={},
-        notes=(),
-        signatures={},
-        states=(),
-        is_whole=True,
-        evidence=evidence,
-    )
+    return compared_items(evidence, [first, second])
 
 
 def table_of(

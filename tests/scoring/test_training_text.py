@@ -16,7 +16,6 @@ from huggingface_hub.utils import filter_repo_objects
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import Recipe, from_table
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.marks import Overlap
 from embedlab.data.overlaps import KnownText
 from embedlab.data.source import Source
@@ -42,7 +41,7 @@ from embedlab.scoring.training_text import (
 from embedlab.tasks.task import TaskResult, evaluation_without_scores, score
 from embedlab.training.blocks import open_stages
 from tests.stored_json import store_values, stored_values
-from tests.stored_scores import begin_run
+from tests.stored_scores import begin_run, part_of
 
 
 def recipe(dataset: str, *, encoder: str = "tiny", **data: Any) -> Recipe:
@@ -166,15 +165,8 @@ def test_training_data_that_is_not_at_hand_is_reported_not_passed_over(run: RunF
 def test_splits_of_one_name_are_counted_together(run: RunFolder) -> None:
     train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
     other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
-    parts = tuple(
-        Part(
-            frame=frame,
-            state=DatasetState(
-                name="mnli", split=split, rows=len(frame), expected_rows=None, origin="folder"
-            ),
-        )
-        for split, frame in (("dev-matched", train[:3]), ("dev-mismatched", other))
-    )
+    splits = (("dev-matched", train[:3]), ("dev-mismatched", other))
+    parts = tuple(part_of("mnli", frame, split) for split, frame in splits)
     evaluation = evaluation_without_scores("glue", "m", "f", EncoderFacts())
     result = TaskResult(evaluation=evaluation, tested=parts)
     found = with_provenance(result, member(run), SETTINGS).evaluation
@@ -183,14 +175,6 @@ def test_splits_of_one_name_are_counted_together(run: RunFolder) -> None:
 
 
 def test_an_average_counts_the_sentences_of_all_its_sets(run: RunFolder) -> None:
-    def part(name: str, frame: pl.DataFrame) -> Part:
-        return Part(
-            frame=frame,
-            state=DatasetState(
-                name=name, split="test", rows=len(frame), expected_rows=None, origin="folder"
-            ),
-        )
-
     train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
     other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
     average = score("both", "spearman", 0.5, 4, by="average")
@@ -198,7 +182,7 @@ def test_an_average_counts_the_sentences_of_all_its_sets(run: RunFolder) -> None
         evaluation=replace(
             evaluation_without_scores("sts", "m", "f", EncoderFacts()), scores=(average,)
         ),
-        tested=(part("read", train[:3]), part("unread", other)),
+        tested=(part_of("read", train[:3]), part_of("unread", other)),
         averages={"both": ("read", "unread")},
     )
     overlaps = with_provenance(result, member(run), SETTINGS).evaluation.overlaps

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from embedlab.core.session import ProgressCallback
-from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.dataset import Part
 from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
 from embedlab.tasks import geometry
 from embedlab.tasks.geometry import (
@@ -23,6 +23,7 @@ from embedlab.tasks.geometry import (
     spectrum,
     uniformity,
 )
+from tests.stored_scores import part_of as made_part
 
 
 def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
@@ -137,8 +138,7 @@ class Lengths:
 
 def part_of(name: str, rows: Sequence[tuple[str, str, float]]) -> Part:
     frame = pl.DataFrame(rows, schema=["sentence1", "sentence2", "gold"], orient="row")
-    state = DatasetState(name=name, split="test", rows=len(rows), expected_rows=None, origin="file")
-    return Part(frame=frame, state=state)
+    return made_part(name, frame)
 
 
 def test_a_pair_with_a_refused_text_is_left_out_and_counted() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.errors import UsageError
 from embedlab.core.names import task_names
-from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.dataset import Part
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks.task import (
@@ -19,6 +19,7 @@ from embedlab.tasks.task import (
     outcomes_of,
     task,
 )
+from tests.stored_scores import part_of as made_part
 
 
 @pytest.mark.parametrize("name", task_names())
@@ -48,10 +49,7 @@ def part_of(dataset: str = "questions", split: str = "test") -> Part:
     frame = pl.DataFrame(
         {"sentence1": ["a b", "c", "d"], "sentence2": ["a", "c d", "e"], "gold": [5.0, 0.0, 2.5]}
     )
-    return Part(
-        frame=frame,
-        state=DatasetState(name=dataset, split=split, rows=3, expected_rows=3, origin="file"),
-    )
+    return made_part(dataset, frame, split, expected_rows=3)
 
 
 class Scoring:

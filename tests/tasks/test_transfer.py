@@ -11,7 +11,6 @@ from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
 from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Vectors
 from embedlab.models.catalog import ModelSpec
@@ -30,6 +29,7 @@ from embedlab.tasks.transfer import (
     TRANSFER_TASKS,
     open_transfer,
 )
+from tests.stored_scores import part_of
 from tests.tasks.labelled_sentences import (
     WordEncoder,
     sentence,
@@ -194,15 +194,7 @@ PAIRS = (("0.5 1", "-0.5 1", "0"), ("1.5 1", "0.5 1", "1"), ("-1.5 1", "-0.5 1",
 
 def pair_splits(rows: int = 20) -> ClassificationTask:
     frame = pl.DataFrame(PAIRS * rows, schema=["sentence1", "sentence2", "label"], orient="row")
-    parts = {
-        split: Part(
-            frame=frame,
-            state=DatasetState(
-                name="mrpc", split=split, rows=len(frame), expected_rows=None, origin="folder"
-            ),
-        )
-        for split in ("train", "test")
-    }
+    parts = {split: part_of("mrpc", frame, split) for split in ("train", "test")}
     return ClassificationTask(name="mrpc", parts=parts)
 
 
