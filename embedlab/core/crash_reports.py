@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from embedlab.core.errors import MEMORY, EmbedlabError, ExitCode
 from embedlab.core.paths import state_folder
+from embedlab.core.plugins import runtime_fault
 from embedlab.core.printable import one_line
 from embedlab.core.version import __version__
 
@@ -41,19 +42,23 @@ def reports_folder() -> Path:
     return state_folder() / "reports"
 
 
-def report_unforeseen(error: BaseException) -> UnforeseenError:
-    """Return the two lines on an unforeseen error, and write its report file."""
+def report_unforeseen(error: BaseException) -> EmbedlabError:
+    """Return the two lines on an unforeseen error, a bug unless a plug-in of the user fails, and
+    write its report file.
+    """
     summary = f"{type(error).__name__}: {one_line(str(error)).strip()[:200]}".removesuffix(": ")
     try:
         path = _write(error)
     except OSError as refusal:
-        hint = (
-            f"a bug, whose report cannot be written to {str(reports_folder())!r}: "
-            f"{refusal.strerror}; --debug shows it"
-        )
+        unwritten = f"cannot be written to {str(reports_folder())!r}: {refusal.strerror}"
+        hint = f"a bug, whose report {unwritten}; --debug shows it"
+        plugin_hint = "correct it: --debug shows where"
     else:
         hint = f"this is a bug; its report, to send with what you typed: {path}"
-    reported = UnforeseenError(f"unforeseen: {summary}", hint=hint)
+        plugin_hint = f"correct it; the traceback: {path}"
+    reported = runtime_fault(error, plugin_hint) or UnforeseenError(
+        f"unforeseen: {summary}", hint=hint
+    )
     reported.cause = cause_of(error)
     return reported
 

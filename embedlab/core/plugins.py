@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 DECLARATION = "PLUGINS"
 _CORPUS = ".toml"
+_MODULE = "embedlab_plugin_"  # what the name of a file's module begins with
 LARGEST_FILE = 4 * MIB
 Declared = Mapping[str, Mapping[str, str]]
 """Kind → name → attribute of the file."""
@@ -77,7 +78,7 @@ class PluginFile:
         MissingError of one line.
         """
         content = self.read()
-        name = f"embedlab_plugin_{self.path.stem}_{content_hash(content)[:16]}"
+        name = f"{_MODULE}{self.path.stem}_{content_hash(content)[:16]}"
         if name in sys.modules:
             return sys.modules[name]
         module = ModuleType(name)
@@ -162,6 +163,22 @@ def _place(error: BaseException, path: Path) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     return f" at line {lines[-1]}" if lines else ""
+
+
+def runtime_fault(error: BaseException, hint: str) -> MissingError | None:
+    """Return what an ERROR says that passed through the code of a plug-in; None for any other."""
+    entries = package_entries(tuple(folder for folder in sys.path if folder))
+    packages = {entry.module.partition(".")[0] for _, entry in entries}
+    files = [
+        frame.f_code.co_filename
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        if (module := str(frame.f_globals.get("__name__"))).startswith(_MODULE)
+        or module.partition(".")[0] in packages
+    ]
+    if not files:
+        return None
+    path = Path(files[-1])
+    return _file_error(path, f" fails{_place(error, path)}: {error_line(error)}", hint)
 
 
 @cache
@@ -338,9 +355,8 @@ def find(kind: Kind, name: str) -> Plugin | None:
     """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with
     it.
     """
-    if plugin := _shipped_plugins(kind).get(
-        name
-    ):  # no plug-in can hide it, so that none has to be looked for
+    if plugin := _shipped_plugins(kind).get(name):  # no plug-in can hide it
+        _note_faults(kind)
         return plugin
     namesakes = [plugin for plugin in discover(kind) if plugin.name == name]
     return next(
@@ -412,6 +428,7 @@ def plugin_versions() -> dict[str, str]:
 def gathered_faults() -> Iterator[list[str]]:
     """Gather what is wrong with the plug-ins that are listed meanwhile, each once."""
     faults: list[str] = []
+    _note_faults.cache_clear()
     token = _faults.set(faults)
     try:
         yield faults
@@ -429,6 +446,12 @@ def refuse_loading(reason: str) -> None:
     computed.
     """
     _loading_refused.append(reason)
+
+
+@cache
+def _note_faults(kind: Kind) -> None:
+    """Note, once while faults are gathered, what of a KIND is not used: its name may be shipped."""
+    discover(kind)
 
 
 def _note(error: EmbedlabError) -> None:

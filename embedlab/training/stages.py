@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from embedlab.choices import Tracker
-from embedlab.core.crash_reports import UnforeseenError, cause_of, report_unforeseen
+from embedlab.core.crash_reports import cause_of, report_unforeseen
 from embedlab.core.disk import FullDiskError
 from embedlab.core.errors import (
     EmbedlabError,
@@ -408,9 +408,9 @@ def _report_endings(session: TrainingSession) -> Iterator[None]:
                 cause=cause_of(error),
             )
             session.emit(ended)
-        if isinstance(reported, UnforeseenError):
-            raise reported from error
-        raise
+        if isinstance(error, EmbedlabError | OSError | MemoryError):
+            raise
+        raise reported from error
 
 
 def _as_embedlab_error(error: Exception) -> EmbedlabError:

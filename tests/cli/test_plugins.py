@@ -60,6 +60,38 @@ def test_a_broken_file_spoils_no_other_command(embedlab: Embedlab, project: Path
     assert "KeyError: 'wind'" in embedlab("doctor", "--json").out
 
 
+CAPITALS = "compare letters:64 dice --data tiny --task sts12 --by capitals"
+TRAINED = "train mine.toml --data tiny --max-steps 1 --set evaluate.tasks=[]"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "call"),
+    [
+        ("capitals.py", 'items["sentence1"]', CAPITALS),
+        (
+            "close_pairs.py",
+            "similarity >= 0.7",
+            "evaluate letters:64 --data tiny --task close-pairs",
+        ),
+        ("margin.py", "options.margin", TRAINED),
+        ("margin.py", "self.margin - ", TRAINED),
+    ],
+)
+def test_a_plug_in_that_fails_at_its_work_is_named_with_the_line(
+    file: str, text: str, call: str, embedlab: Embedlab, project: Path
+) -> None:
+    path = project / file
+    failing = path.read_text(encoding="utf-8").replace(text, "{}['none'] + " + text)
+    path.write_text(failing, encoding="utf-8")
+    line = failing.partition("{}['none']")[0].count("\n") + 1
+
+    refused = embedlab(*call.split())
+    assert refused.code == 3
+    assert f"{file}' fails at line {line}: KeyError: 'none'" in refused.err
+    report = Path(refused.err.strip().rpartition(": ")[2])
+    assert f'{file}", line {line}' in report.read_text(encoding="utf-8")
+
+
 def test_the_files_of_one_command_are_named_with_it(
     embedlab: Embedlab, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -215,6 +215,19 @@ def test_a_name_that_is_shipped_or_has_another_meaning_is_not_used(
     assert fault in faults[0]
 
 
+@pytest.mark.parametrize(("kind", "name"), [("properties", "words"), ("objectives", "nli_softmax")])
+def test_a_file_that_a_shipped_name_hides_is_noted_where_that_is_looked_up(
+    kind: plugins.Kind, name: str, write: Write
+) -> None:
+    write(f"PLUGINS = {{{kind!r}: {{{name!r}: 'thing'}}}}\n")
+
+    for _ in range(2):
+        with plugins.gathered_faults() as faults:
+            assert plugins.require(kind, name).is_shipped
+            plugins.require(kind, name)
+        assert [repr(name) in fault for fault in faults] == [True]
+
+
 def test_prefixes_of_combinations_are_reserved() -> None:
     assert set(grammar.KINDS) < plugins.RESERVED["encoders"]
 
