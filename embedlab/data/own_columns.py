@@ -1,9 +1,9 @@
-"""What a user's own file holds, detected: the kind of its rows, the column of each part, the
-meaning of its labels, its scale.
+"""Detect what a user's own file holds: the kind of its rows, the column of each part, the meaning
+of its labels, its scale.
 
-Training, evaluation and the dashboard read files by this one detection: by what the user says, by
-names and by values. A column with the name of a part is read as that part, or the file is refused
-with what to type; so is what may be read in two ways.
+Training, evaluation and the dashboard all read files by this detection, which looks at what the
+user says, at names and at values. A column with the name of a part is read as that part. A file
+where that is impossible, or that can be read in two ways, is refused with what to type.
 """
 
 import re
@@ -47,16 +47,16 @@ from embedlab.data.text_file import PLACE, is_seen, read_lines
 Options = Mapping[str, Any]  # of a file's name: a part → its column, and labels or drop
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # each is there once
+@dataclass(frozen=True, kw_only=True, eq=False)  # compared by identity
 class RowKind:
-    """One of the things that rows can be."""
+    """What each row of a file is, such as a scored pair."""
 
     title: str
     columns: Mapping[str, str]  # what a column can hold → its name in the recipes for own rows
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Those that are sentences."""
+        """The columns that hold sentences."""
         return tuple(role for role in self.columns if role not in {"score", "label"})
 
 
@@ -80,7 +80,7 @@ _WHOLE = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreScale:
-    """The range of the scores that are there."""
+    """The range of a file's scores."""
 
     low: float
     high: float
@@ -88,7 +88,7 @@ class ScoreScale:
 
     @classmethod
     def of(cls, scores: pl.Series) -> "ScoreScale":
-        """Return the range of SCORES, of which there are some."""
+        """Return the range of SCORES, which are not empty."""
         values = scores.cast(pl.Float64)
         is_whole = bool(((values - values.round()).abs() <= ROUNDING).all())
         return cls(low=float(values.min()), high=float(values.max()), is_whole=is_whole)  # type: ignore[arg-type]
@@ -105,15 +105,17 @@ class ScoreScale:
     def refuse_other(
         self, title: str, scale: tuple[float, float], low_name: str | None = ""
     ) -> None:
-        """Refuse a SCALE of the scores of TITLE that some of them are not on, or of which none is
-        in the upper half: LOW_NAME says that it is right; None where that was said.
+        """Refuse a SCALE of the scores of TITLE if a score is outside it, or none is in its upper
+        half. LOW_NAME is the file's name with the statement that low scores are right; None where
+        the user states it.
         """
         low, high = scale
         slack = ROUNDING * max(map(abs, scale))
         is_outside = self.low < low - slack or self.high > high + slack
         is_low = self.high <= (low + high) / 2 and self.contradicts(scale)
         if is_outside or (is_low and low_name is not None):
-            hint = f"state their scale: scale={'-'.join(f'{end:g}' for end in self.fitting)}"
+            fitting_low, fitting_high = self.fitting
+            hint = f"state their scale: scale={fitting_low:g}-{fitting_high:g}"
             if low_name and not is_outside:
                 hint += f"; where all of them are low on this scale: {low_name}"
             raise UsageError(
@@ -121,29 +123,30 @@ class ScoreScale:
             )
 
     def contradicts(self, scale: tuple[float, float]) -> bool:
-        """Whether SCALE is another one than that of the scores: none of them is in its upper half,
-        or that of its opposite; 0 alone is 0 on each.
+        """Whether SCALE is not that of the scores, because its upper half, or that of its opposite,
+        holds none of them; 0 alone fits each scale.
         """
         return 0 < self.largest <= max(map(abs, scale)) / 2
 
     @property
     def fitting(self) -> tuple[float, float]:
-        """The suggested scale, or where the scores contradict it one that ends at them."""
-        is_suggested = not self.contradicts(self.suggested)
-        return self.suggested if is_suggested else (min(0.0, self.low), max(0.0, self.high))
+        """The suggested scale, or where the scores contradict it, one that ends at them."""
+        if self.contradicts(self.suggested):
+            return min(0.0, self.low), max(0.0, self.high)
+        return self.suggested
 
     @property
     def suggested(self) -> tuple[float, float]:
         """The lowest and the highest score of the usual scale that these scores suggest."""
         slack = ROUNDING * self.largest
-        usual_highest = next(
-            (highest for highest in _USUAL if self.largest <= highest + slack), self.largest
-        )
-        is_end = self.is_whole and 0 < self.largest <= _WHOLE + slack
-        high = float(round(self.largest)) if is_end else usual_highest
+        usual = (highest for highest in _USUAL if self.largest <= highest + slack)
+        high = next(usual, self.largest)
+        if self.is_whole and 0 < self.largest <= _WHOLE + slack:
+            high = float(round(self.largest))
         if self.low < -slack:
             return -high, high
-        return (1.0 if self.low >= 1 - slack and 1 < high <= _WHOLE else 0.0), high
+        starts_at_one = self.low >= 1 - slack and 1 < high <= _WHOLE
+        return float(starts_at_one), high
 
 
 _WITHIN = 0.95  # of the scores, whose usual scale is that of the file
@@ -153,10 +156,13 @@ def unusual_scores(scores: pl.Series) -> tuple[ScoreScale | None, pl.Series]:
     """Return the usual scale that nearly all SCORES, numbers, are on, and which of them are not;
     None where all are, many are not, or no usual scale reaches so far.
     """
-    low, high = scores.quantile((1 - _WITHIN) / 2) or 0.0, scores.quantile(_WITHIN) or 0.0
+    low = scores.quantile((1 - _WITHIN) / 2) or 0.0
+    high = scores.quantile(_WITHIN) or 0.0
     scale_low, scale_high = ScoreScale(low=low, high=high).suggested
-    is_outside = ((scores < min(scale_low, low)) | (scores > scale_high)).fill_null(False)
-    if high > _USUAL[-1] or not 0 < is_outside.sum() <= (1 - _WITHIN) * len(scores):
+    is_below = scores < min(scale_low, low)
+    is_outside = (is_below | (scores > scale_high)).fill_null(False)
+    are_few = 0 < is_outside.sum() <= (1 - _WITHIN) * len(scores)
+    if high > _USUAL[-1] or not are_few:
         return None, is_outside
     return ScoreScale(low=scale_low, high=scale_high), is_outside
 
@@ -166,7 +172,7 @@ _MISSING = rf"(?i)^\s*(?:{'|'.join(NOTHING)})\s*$"
 
 
 def _unusual_scores(rows: pl.DataFrame, column: str) -> Iterator[str]:
-    """Yield what is said of scores in a COLUMN that are off the scale of nearly all others."""
+    """Yield the doubt about scores in a COLUMN that are off the scale of nearly all others."""
     usual_scale, is_outside = unusual_scores(_numbers(rows[column]))
     if usual_scale is not None:
         outside = rows[column].filter(is_outside).cast(pl.String)
@@ -177,26 +183,25 @@ def _unusual_scores(rows: pl.DataFrame, column: str) -> Iterator[str]:
 
 
 def _missing_words(path: Path, rows: pl.DataFrame, texts: Sequence[str]) -> Iterator[str]:
-    """Yield what is said of the texts that are a word for a missing one, such as NA."""
+    """Yield a doubt for each of the columns TEXTS with words for a missing text, such as NA."""
     for name in texts:
         doubtful_rows = rows.filter(pl.col(name).cast(pl.String).str.contains(_MISSING))
         if not doubtful_rows.is_empty():
             words = doubtful_rows[name].cast(pl.String).unique(maintain_order=True)
-            yield (
-                f"the whole {name} is {', '.join(map(repr, words))} at "
-                f"{row_places(path, doubtful_rows)}{_drop_hint(name, words)}"
-            )
+            listing = ", ".join(map(repr, words))
+            places = row_places(path, doubtful_rows)
+            yield f"the whole {name} is {listing} at {places}{_drop_hint(name, words)}"
 
 
 def _kept_quotes(rows: pl.DataFrame, texts: Sequence[str]) -> Iterator[str]:
-    """Yield what is said of columns of which each text is in quotes that no format removes."""
+    """Yield the doubt about columns whose texts are all in quotes that no format removes."""
     names = [name for name in texts if rows[name].cast(pl.String).str.contains(_IN_QUOTES).all()]
     if rows.height > 1 and names:
         yield f"each {' and each '.join(names)} is in quotes, which are kept as a part of it"
 
 
 def _drop_hint(column: str, values: pl.Series) -> str:
-    """Return how rows are left out whose COLUMN has one of VALUES, where that can be typed."""
+    """Return how to leave out rows whose COLUMN has one of VALUES; empty if it cannot be typed."""
     if values.str.contains(",", literal=True).any():
         return ""
     drop = option("drop", f"{column}:{','.join(values)}")
@@ -333,8 +338,9 @@ class OwnData:
         """
         our_names = self.kind.columns
         is_usual = all(name in {role, our_names[role]} for role, name in self.columns.items())
+        needs_no_roles = is_usual and not self.file.roles
         return self.file.with_options(
-            roles={} if is_usual and not self.file.roles else dict(self.columns),
+            roles={} if needs_no_roles else dict(self.columns),
             labels=dict(self.labels),
             scale=None,
             low_scores=False,
@@ -349,16 +355,11 @@ class OwnData:
 
     def lines(self, *, has_examples: bool = True) -> list[str]:
         """Return what was found, the first rows if wanted, and how to correct it."""
-        role_texts = [f"{role} = {name}" for role, name in self.columns.items()]
-        findings = [
-            f"{count_text(self.rows, self.kind.title)}{': ' * bool(role_texts)}"
-            f"{', '.join(role_texts)}"
-        ]
+        columns = ", ".join(f"{role} = {name}" for role, name in self.columns.items())
+        findings = [f"{count_text(self.rows, self.kind.title)}: {columns}"]
         if self.labels:
-            findings.append(
-                "labels "
-                + ", ".join(f"{label} = {meaning}" for label, meaning in self.labels.items())
-            )
+            meanings = [f"{label} = {meaning}" for label, meaning in self.labels.items()]
+            findings.append(f"labels {', '.join(meanings)}")
         if self.scores is not None and self.scale is not None:
             low, high = self.scale
             findings.append(f"scores {self.scores} on a scale from {low:g} to {high:g}")
@@ -369,11 +370,10 @@ class OwnData:
         if self.unread:
             findings.append(f"not read: {', '.join(self.unread)}")
         first_rows = self.frame.head(_SHOWN_ROWS * has_examples).select(*self.columns.values())
-        examples = first_rows.cast(pl.String).fill_null("").iter_rows(named=True)
-        details = [
-            "; ".join(f"{name}: {short_line(text)}" for name, text in row.items())
-            for row in examples
-        ]
+        details = []
+        for row in first_rows.cast(pl.String).fill_null("").iter_rows(named=True):
+            values = [f"{name}: {short_line(text)}" for name, text in row.items()]
+            details.append("; ".join(values))
         if self.file.is_table:
             values = [f"{role}=NAME" for role in self.columns]
             values += ["scale=LOW-HIGH"] * (self.scores is not None)
@@ -413,8 +413,10 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
             )
         rows = rows.filter(is_part)
     scores = None
-    if kind == SCORED and (values := detection.values(columns["score"])).is_finite().all():
-        scores = ScoreScale.of(values) if len(values) else None
+    if kind == SCORED:
+        values = detection.values(columns["score"])
+        if len(values) and values.is_finite().all():
+            scores = ScoreScale.of(values)
     _refuse_unread_options(file, kind)
     if file.scale is not None and scores is not None:
         low_name = None if file.low_scores else f"'{file.text}&{LOW_SCORES}'"
@@ -426,10 +428,12 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         no_gold = NOTHING if kind == SCORED else no_labels(file.labels)
         rows, blank = rows_with(file.path, rows, gold, without=no_gold)
         skipped |= blank
-    plain_texts = [name for name in texts if not holds_text_lists(detection.rows, name)]
+    text_lists = [name for name in lists if holds_text_lists(detection.rows, name)]
+    plain_texts = [name for name in texts if name not in text_lists]
     doubts = [*_missing_words(file.path, rows, plain_texts), *_kept_quotes(rows, texts)]
     if scores is not None:
         doubts += _unusual_scores(rows, columns["score"])
+    read_columns = {*columns.values(), file.source or "source"}
     return OwnData(
         file=file,
         kind=kind,
@@ -441,15 +445,15 @@ def _detect(name: str, _size: int, _modified_ns: int) -> OwnData:
         unread=tuple(
             name or f"column {number} (without a name)"
             for number, name in enumerate(detection.columns, 1)
-            if name not in {*columns.values(), file.source or "source"}
+            if name not in read_columns
         ),
         skipped=skipped,
-        lists=tuple(name for name in lists if holds_text_lists(detection.rows, name)),
+        lists=tuple(text_lists),
     )
 
 
 def _refuse_unread_options(file: FileName, kind: RowKind) -> None:
-    """Refuse what is said of a FILE that says nothing of rows of this KIND."""
+    """Refuse options of a FILE that rows of this KIND do not have."""
     for is_said, is_read, noun, hint in (
         (file.scale or file.low_scores, kind == SCORED, "scores", "the scale, or say ?score=NAME"),
         (file.labels, kind == LABELLED, "labels", "labels, or say ?label=NAME"),
@@ -474,8 +478,7 @@ def _refuse_table(path: Path, lines: Sequence[str]) -> None:
     """Refuse a text file whose LINES are rows: most have a tab, or all have equally many fields
     with another sign between them.
 
-    Of commas and semicolons, which sentences have too, that is known below names of columns or
-    from many lines.
+    Sentences have commas and semicolons too, so these need names of columns or many lines.
     """
     first_line = lines[0] if lines else ""
     marks = [mark[0] for mark in _MARKS.finditer(first_line)]
@@ -487,18 +490,21 @@ def _refuse_table(path: Path, lines: Sequence[str]) -> None:
         has_names = any(roles)
         fewest = _SURE_LINES if sign in ",;" and not has_names else 2
         is_even = {*map(len, with_sign)} == {len(names)}
-        is_table = is_even and len(with_sign) == len(lines) >= fewest
-        is_table = len(names) > 1 and ((is_table and sign in {*marks, *SEPARATORS}) or all(roles))
+        is_grid = is_even and len(with_sign) == len(lines) >= fewest
+        is_separator = sign in {*marks, *SEPARATORS}
+        is_table = len(names) > 1 and ((is_grid and is_separator) or all(roles))
         is_tab = sign == "\t"
         if is_table or (is_tab and 2 * len(with_sign) > len(lines)):
-            ending = "csv" if sign in ",;|" else "tsv"
+            separators = "tabs" if is_tab else repr(sign)
+            hint = f"call it {path.with_suffix('.csv' if sign in ',;|' else '.tsv')}"
+            if sign not in SEPARATORS:
+                hint = f"replace {sign!r} by tabs and {hint}"
+            if not has_names:
+                hint = f"name the columns in its first line and {hint}"
             raise UsageError(
-                f"{path}: each line has {len(names)} fields with "
-                f"{'tabs' if is_tab else repr(sign)} between them, but a text file has one "
-                f"sentence a line",
-                hint=f"{'' if has_names else 'name the columns in its first line and '}"
-                f"{'' if sign in SEPARATORS else f'replace {sign!r} by tabs and '}"
-                f"call it {path.with_suffix(f'.{ending}')}",
+                f"{path}: each line has {len(names)} fields with {separators} between them, but a "
+                f"text file has one sentence a line",
+                hint=hint,
             )
 
 
@@ -537,27 +543,12 @@ class _Columns:
     """The columns of a file, by what they hold and how they are called."""
 
     def __init__(self, file: FileName, rows: pl.DataFrame) -> None:
-        """Look at the columns of ROWS, all that FILE has; one that the user names and that is not
-        there is refused, and one with the name of a part that does not hold it.
+        """Look at the columns of all ROWS of FILE. A column that the user names must be there, and
+        a column with the name of a part must hold that part.
         """
         names = rows.drop(PLACE).columns
-        separator = {".csv": ",", ".tsv": "\t"}.get(file.path.suffix.lower())
-        # a question may be a row whose words look like a name
-        known_names = [name for name in names if _role_of(name) and not name.endswith("?")]
-        for name in names if separator and not file.roles else ():
-            most_words = _LABEL_WORDS - 1 if name.endswith("?") else _NAME_WORDS
-            is_sentence = (
-                len(name.split()) > most_words
-                and not known_names
-                and not any(_are_numbers(column) for column in rows.drop(PLACE).get_columns())
-            )
-            is_label = _name_key(name) in NLI_LABELS and known_names == [name]
-            if is_sentence or is_label or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
-                raise MissingError(
-                    f"{file.path}, line 1: {name!r} is not the name of a column",
-                    hint="name the columns first, such as "
-                    f"sentence1{separator}sentence2{separator}score",
-                )
+        if not file.roles:
+            _refuse_missing_header(file.path, rows.drop(PLACE))
         if rows.is_empty():
             raise no_rows(file.path)
         stated_names = [*file.roles.values()]
@@ -575,7 +566,8 @@ class _Columns:
         if "sent0" in map(_name_key, names):  # SimCSE calls anchor and positive sent0 and sent1
             roles |= {name: "positive" for name in names if _name_key(name) == "sent1"}
         roles = {name: "" if role in file.roles else role for name, role in roles.items()}
-        roles |= {file.source or "": "", **{name: role for role, name in file.roles.items()}}
+        roles[file.source or ""] = ""
+        roles |= {name: role for role, name in file.roles.items()}
         self.columns = {name: self._column(name, roles[name]) for name in names}
         if sum(column.is_text for column in self.columns.values()) > 2:
             # one of them without any blank holds names of rows, unless it is called a text
@@ -605,27 +597,28 @@ class _Columns:
         return _Column(values=values, key=key, role=role, holds=content, is_text=is_text)
 
     def _refuse_splits(self) -> None:
-        """Refuse rows of several splits, of which the user has not said which are read."""
+        """Refuse rows of several splits if the user has not said which to read."""
         file = self.file
         settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values(), file.source or ""]
         name, counts = split_column(self.rows, settled_columns) or ("", {})
         if len(counts) < 2:
             return
-        names = [
-            f"'{file.with_options(where={**file.where, name: split_value}).text}'"
-            for split_value in (*[*counts][:3], ",".join(counts))
-        ]
+        *some, all_rows = (
+            f"'{file.with_options(where={**file.where, name: values}).text}'"
+            for values in (*[*counts][:3], ",".join(counts))
+        )
         listing = ", ".join(f"{value} ({count})" for value, count in counts.items())
         raise UsageError(
             f"{file.path}: {name!r} says which split a row is in: {listing}",
-            hint=f"write {' or '.join(names[:-1])}; for all rows {names[-1]}",
+            hint=f"write {' or '.join(some)}; for all rows {all_rows}",
         )
 
     def _refuse_other_type(self, name: str, role: str) -> None:
-        """Refuse a column with the name of a part whose values no such part has: it is never left
-        out.
+        """Refuse a column with the name of a part but other values; such a column is never silently
+        left out.
         """
-        path, values = self.file.path, self.rows[name]
+        path = self.file.path
+        values = self.rows[name]
         present_values = _trimmed(values) if values.dtype == pl.String else values.drop_nulls()
         if present_values.is_empty():
             raise MissingError(
@@ -670,24 +663,24 @@ class _Columns:
         return kind, columns
 
     def _kind_and_columns(self, stated_roles: set[str]) -> tuple[RowKind, dict[str, str]]:
-        file, negatives = self.file, self._columns_called("negative")
+        file = self.file
+        negatives = self._columns_called("negative")
         if negatives and stated_roles != {*PAIRS.columns} and stated_roles <= {*TRIPLETS.columns}:
             texts = self._two_columns("anchor", "positive", without=negatives)
             return TRIPLETS, {**texts, "negative": self._one_column("negative", negatives)}
         if "sentence" in stated_roles or (len(self.texts) == 1 and not stated_roles):
             name = file.roles.get("sentence") or self._one_column("sentence", self.texts)
-            extra_column = next(
-                iter((*self._columns_called("label"), *self._columns_called("score"))), None
-            )
-            if extra_column and not stated_roles:  # it is not silently left out
+            extra_columns = self._columns_called("label") + self._columns_called("score")
+            if extra_columns and not stated_roles:  # they are not silently left out
                 reason = (
-                    f"single texts with {extra_column!r}, which no recipe trains on and no task "
-                    f"evaluates; pairs may have labels or scores"
+                    f"single texts with {extra_columns[0]!r}, which no recipe trains on and no "
+                    f"task evaluates; pairs may have labels or scores"
                 )
                 purpose = " to train on the texts alone"
                 raise self._ambiguous(reason, {"sentence": name}, purpose=purpose)
             return SENTENCES, {"sentence": name}
-        scores, labels = self._columns_called("score"), self._columns_called("label")
+        scores = self._columns_called("score")
+        labels = self._columns_called("label")
         if "label" in stated_roles or file.labels:
             scores = []
         if "score" in stated_roles or file.scale is not None:
@@ -721,22 +714,20 @@ class _Columns:
         meanings = _suggested_meanings(name, numbers)
         if is_said and (meanings is not None or len(numbers) <= len(NLI_LABELS)):
             return
+        whole_numbers = [_whole(number) for number in numbers]
+        if meanings is None and whole_numbers == [*_TWO_NUMBERED]:
+            meanings = dict(zip(numbers, _TWO_NUMBERED.values(), strict=True))
         options: list[Options] = [{"score": name}]
         if meanings is not None or len(numbers) <= 2 * len(NLI_LABELS):
-            is_binary = [*map(_whole, numbers)] == [*_TWO_NUMBERED]
-            two_meanings = (
-                dict(zip(numbers, _TWO_NUMBERED.values(), strict=False)) if is_binary else None
-            )
-            label_meanings = meanings or two_meanings or _unknown(numbers)
-            options.append(_labels_options(name, numbers, label_meanings))
+            options.append(_labels_options(name, numbers, meanings or _unknown(numbers)))
         reason = f"{name!r} holds {', '.join(numbers[:6])}: scores, or numbers of labels"
         # SNLI's number of no label says that they are labels.
-        is_labels = meanings is not None and "-1" in map(_whole, numbers)
+        is_labels = meanings is not None and "-1" in whole_numbers
         raise self._ambiguous(reason, *options[is_labels:])
 
     def _refuse_left_out(self, kind: RowKind, chosen: Mapping[str, str]) -> None:
-        """Refuse a column beside the CHOSEN ones that is called a part, or that could be one: of
-        pairs and sentences it would make another kind.
+        """Refuse a column beside the CHOSEN ones that is called a part. Beside pairs and sentences
+        also refuse a column that could be a part, as it would make them another kind.
         """
         splits = [
             name
@@ -789,20 +780,19 @@ class _Columns:
         raise self._ambiguous(f"{name!r} may be their {role}{alternative}", *options)
 
     def meanings(self, name: str) -> dict[str, str]:
-        """Return which labels in a column are written otherwise than ours, and their meaning; where
-        it is unclear a UsageError.
+        """Return which labels in a column are written otherwise than ours, and their meaning; an
+        unclear meaning is a UsageError.
         """
         labels = sorted({*class_texts(self.rows[name])} - {None, "", *no_labels(self.file.labels)})
         valid = ", ".join(NLI_LABELS)
-        if unknown_meaning := next(
-            (meaning for meaning in self.file.labels.values() if meaning not in NLI_LABELS), None
-        ):
-            raise UsageError(
-                f"{self.file.text!r}: {unknown_meaning!r} is not one of {valid}",
-                hint=f"give each label one of them: labels={labels[0]}:{NLI_LABELS[0]}",
-            )
-        own_meanings = {text: text.casefold() for text in labels if text.casefold() in NLI_LABELS}
-        meaning_of = {**own_meanings, **self.file.labels}
+        for meaning in self.file.labels.values():
+            if meaning not in NLI_LABELS:
+                raise UsageError(
+                    f"{self.file.text!r}: {meaning!r} is not one of {valid}",
+                    hint=f"give each label one of them: labels={labels[0]}:{NLI_LABELS[0]}",
+                )
+        meaning_of = {text: text.casefold() for text in labels if text.casefold() in NLI_LABELS}
+        meaning_of |= self.file.labels
         if unknown := [text for text in labels if text not in meaning_of]:
             hint = f"say whether each means {' or '.join(NLI_LABELS)}"
             options = _labels_options(name, unknown, {**self.file.labels, **_unknown(unknown)})
@@ -822,7 +812,7 @@ class _Columns:
         return _numbers(values).drop_nulls().drop_nans()
 
     def _columns_called(self, role: str) -> list[str]:
-        """Return the columns that are called as ROLE is, or the one that is said to be it."""
+        """Return the columns with a usual name of ROLE, or the column that the user says is it."""
         return [name for name, column in self.columns.items() if column.role == role]
 
     def _one_column(self, role: str, names: Sequence[str]) -> str:
@@ -832,8 +822,8 @@ class _Columns:
         return names[0]
 
     def _two_columns(self, *roles: str, without: Sequence[str] = ()) -> dict[str, str]:
-        """Return the columns of two texts: as they are said, or called, otherwise the only two in
-        their order.
+        """Return the columns of two texts: those that the user says, or with usual names, otherwise
+        the only two columns of texts in their order.
         """
         texts = [name for name in self.texts if name not in without]
         stated_columns = {role: name for role, name in self.file.roles.items() if role in roles}
@@ -865,12 +855,11 @@ class _Columns:
             f"{len(texts)} columns of texts ({', '.join(texts)}), whose names do not say what they "
             f"hold"
         )
-        raise self._ambiguous(
-            reason, *(dict(zip(parts, texts[:count], strict=False)) for count in counts)
-        )
+        options = [dict(zip(parts, texts[:count], strict=False)) for count in counts]
+        raise self._ambiguous(reason, *options)
 
     def _ambiguous(self, reason: str, *options: Options, purpose: str = "") -> UsageError:
-        """Return the error for what may be read as each of OPTIONS says, for a PURPOSE."""
+        """Return the error for a file that may be read by any of OPTIONS, for a PURPOSE."""
         can_be_typed = [option for option in options if "" not in option.values()]
         names = " or ".join(map(self._file_name_with, can_be_typed))
         if len(can_be_typed) < len(options):  # a column without a name
@@ -880,7 +869,7 @@ class _Columns:
         return UsageError(f"{self.file.path}: {reason}", hint=f"write {names}{purpose}")
 
     def _file_name_with(self, options: Options) -> str:
-        """Return the file's name with OPTIONS, and with what was typed of other parts and
+        """Return the file's name with OPTIONS, and with what the user typed about other parts and
         columns.
         """
         other_options = {**options}
@@ -893,61 +882,91 @@ class _Columns:
         return f"'{self.file.with_options(roles=kept_roles | roles, **other_options).text}'"
 
 
+def _refuse_missing_header(path: Path, rows: pl.DataFrame) -> None:
+    """Refuse a CSV or TSV file whose first line is a row: it holds a sentence, label or number."""
+    separator = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
+    if separator is None:
+        return
+    # a question may be a row whose words look like a name
+    known_names = [name for name in rows.columns if _role_of(name) and not name.endswith("?")]
+    for name in rows.columns:
+        most_words = _LABEL_WORDS - 1 if name.endswith("?") else _NAME_WORDS
+        is_sentence = (
+            len(name.split()) > most_words
+            and not known_names
+            and not any(map(_are_numbers, rows.get_columns()))
+        )
+        is_label = _name_key(name) in NLI_LABELS and known_names == [name]
+        if is_sentence or is_label or re.fullmatch(r"[-+]?\d+(?:[.,]\d+)?", name):
+            header = separator.join(("sentence1", "sentence2", "score"))
+            raise MissingError(
+                f"{path}, line 1: {name!r} is not the name of a column",
+                hint=f"name the columns first, such as {header}",
+            )
+
+
 def split_column(
     rows: pl.DataFrame, settled_columns: Sequence[str]
 ) -> tuple[str, dict[str, int]] | None:
-    """Return the column of ROWS that says which split a row is in, and the rows of each; otherwise
-    one that says that all are for testing. None where there is none beside the SETTLED COLUMNS.
+    """Return the column of ROWS that says which split a row is in, with the number of rows of each
+    split; otherwise a column that says that all are for testing; otherwise None. SETTLED COLUMNS do
+    not count.
     """
     columns = []
     for column in rows.get_columns():
         is_null = column.null_count() == len(column)
         if column.name in settled_columns or is_null or _is_other(column.dtype):
             continue
-        is_called_so = _SPLIT_COLUMNS.fullmatch(_name_key(column.name))
+        is_called_so = bool(_SPLIT_COLUMNS.fullmatch(_name_key(column.name)))
         if not (is_called_so or _named_split(str(column.drop_nulls()[0]))):
             continue
         counts = class_texts(column).fill_null("").value_counts(sort=True)
         values = dict(counts.iter_rows())
-        split_names = [*map(_named_split, values)]
-        are_several = len(values) > 1 and (
-            is_called_so or ("" not in split_names and len({*split_names}) > 1)
-        )
-        is_for_testing = len(values) == 1 and split_names[0].startswith(_HELD_OUT)
-        if len(values) <= _MOST_LABELS and (are_several or (is_called_so and is_for_testing)):
+        if len(values) > _MOST_LABELS:
+            continue
+        splits = {*map(_named_split, values)}
+        if len(values) == 1:
+            is_split_column = is_called_so and splits.pop().startswith(_HELD_OUT)
+        else:
+            is_split_column = is_called_so or ("" not in splits and len(splits) > 1)
+        if is_split_column:
             columns.append((column.name, values))
     return max(columns, key=lambda named_counts: len(named_counts[1]) > 1, default=None)
 
 
 def _named_split(value: str) -> str:
-    """Return the split that a VALUE of few words names, as sts-train.csv does; empty where it names
-    none.
+    """Return the split that a VALUE of few words names, as sts-train.csv does; otherwise an empty
+    text.
     """
     words = re.findall(r"[^\W\d_]+", value.casefold())
-    candidates = [_name_key(value), *(words if len(words) <= _LABEL_WORDS else [])]
-    return next((word for word in candidates if _SPLITS.fullmatch(word)), "")
+    candidates = [_name_key(value)]
+    if len(words) <= _LABEL_WORDS:
+        candidates += words
+    return next(filter(_SPLITS.fullmatch, candidates), "")
 
 
 def _suggested_meanings(column: str, labels: Sequence[str]) -> dict[str, str] | None:
-    """Return what LABELS of a COLUMN mean where all of them are written as people write such
-    labels; rows without one do not count.
+    """Return what LABELS of a COLUMN mean if all of them are usual ways to write such labels;
+    values that mean "no label" do not count.
     """
     given_labels = [label for label in labels if not _is_no_label(label)]
-    key = _name_key(column)
-    is_of_same = key in _SAME_COLUMNS or _ROLES.get(key) == "label"
-    if not is_of_same and any(_name_key(label) in _TRUTHS for label in given_labels):
+    keys = [_name_key(label) for label in given_labels]
+    column_key = _name_key(column)
+    is_of_same = column_key in _SAME_COLUMNS
+    is_label = is_of_same or _ROLES.get(column_key) == "label"
+    if not given_labels or (not is_label and any(key in _TRUTHS for key in keys)):
         return None
-    spelled = {label: _MEANINGS.get(_name_key(label), "") for label in given_labels}
-    two_meanings = _TWO_NUMBERED if key in _SAME_COLUMNS else {}
-    for meanings in (_NUMBERED, two_meanings, spelled):
-        numbers = {label: label if label in meanings else _whole(label) for label in given_labels}
-        if given_labels and {*numbers.values()} == {*meanings} and all(meanings.values()):
+    if all(key in _MEANINGS for key in keys):
+        return {label: _MEANINGS[key] for label, key in zip(given_labels, keys, strict=True)}
+    numbers = {label: _whole(label) for label in given_labels}
+    for meanings in (_NUMBERED, _TWO_NUMBERED if is_of_same else {}):
+        if {*numbers.values()} == {*meanings}:
             return {label: meanings[number] for label, number in numbers.items()}
     return None
 
 
 def _whole(label: str) -> str:
-    """Return a LABEL as a whole number, where it is one with a point."""
+    """Return a LABEL that is a whole number with a point without the point."""
     return label.removesuffix(".0")
 
 
@@ -961,14 +980,17 @@ def _unknown(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _labels_options(column: str, labels: Sequence[str], meanings: Mapping[str, str]) -> Options:
-    """Return MEANINGS as options, and that rows whose label is none are left out."""
-    none = ",".join(label for label in labels if _is_no_label(label) and label not in meanings)
-    return {"label": column, "labels": meanings, **({"drop": {column: none}} if none else {})}
+    """Return MEANINGS as options, which also leave out rows with a value that is no label."""
+    options = {"label": column, "labels": meanings}
+    no_label = [label for label in labels if _is_no_label(label) and label not in meanings]
+    if no_label:
+        options["drop"] = {column: ",".join(no_label)}
+    return options
 
 
 def _name_key(name: str) -> str:
-    """Return the letters and digits of a NAME, of any script, without case; a name of signs alone
-    as it is.
+    """Return the letters and digits of a NAME, of any script, without case; a name of signs only is
+    returned as it is.
     """
     text = unicodedata.normalize("NFKC", name).casefold()
     letters = "".join(sign for sign in text if unicodedata.category(sign)[0] in "LNM")
@@ -976,7 +998,7 @@ def _name_key(name: str) -> str:
 
 
 def _role_of(name: str) -> str:
-    """Return what a column can be by its name; empty: nothing."""
+    """Return the part that a column is by its NAME, or an empty text."""
     key = _name_key(name)
     match = _MORE.fullmatch(key)
     return (match.lastgroup or "") if match else _ROLES.get(key, "")

@@ -9,7 +9,7 @@ itself; `?split=NAME` selects qrels.
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -89,10 +89,8 @@ class Queries:
         is_document_kept[: len(self.candidates)] = [text not in refused for text in self.candidates]
         is_query_kept[self.query[~is_document_kept[self.relevant]]] = False
         items = np.flatnonzero(is_query_kept[self.query])
-        query_number, document_number = (
-            np.cumsum(is_query_kept) - 1,
-            np.cumsum(is_document_kept) - 1,
-        )
+        query_number = np.cumsum(is_query_kept) - 1
+        document_number = np.cumsum(is_document_kept) - 1
         query, document = self.excluded
         is_pair_kept = is_query_kept[query] & is_document_kept[document]
         readable = Queries(
@@ -117,11 +115,10 @@ class Queries:
         """
         if self.has_texts:
             return text_keys(self.part.frame)
-        sides = zip(("query", "document"), self.ids, (self.query, self.relevant), strict=True)
-        columns = [
-            [_key(f"{side} {ids[index]}") for index in indices] for side, ids, indices in sides
-        ]
-        return np.array(columns, np.uint64).T
+        query_ids, document_ids = self.ids
+        queries = [_key(f"query {query_ids[index]}") for index in self.query]
+        documents = [_key(f"document {document_ids[index]}") for index in self.relevant]
+        return np.array([queries, documents], np.uint64).T
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -145,8 +142,8 @@ def own_texts(
     relevant: Places,
     extra: Sequence[tuple[int, int]] = (),
 ) -> tuple[Places, Places]:
-    """Return the pairs of a query and a document that is the query's own text, and EXTRA; not those
-    that are said to be relevant.
+    """Return the pairs of a query and a document with the same text, and the EXTRA pairs; without
+    those that are graded as relevant.
     """
     positions_by_text: dict[str, list[int]] = {}
     for index, text in enumerate(candidates):
@@ -166,19 +163,19 @@ def item_frame(
     texts: Sequence[str], candidates: Sequence[str], query: Places, relevant: Places
 ) -> pl.DataFrame:
     """Return the texts of each item."""
-    columns = zip(SENTENCES, (texts, candidates), (query, relevant), strict=True)
-    return pl.DataFrame(
-        {name: [values[index] for index in indices] for name, values, indices in columns},
-        schema=dict.fromkeys(SENTENCES, pl.String),
-    )
+    query_texts = [texts[index] for index in query]
+    documents = [candidates[index] for index in relevant]
+    schema = dict.fromkeys(SENTENCES, pl.String)
+    return pl.DataFrame([query_texts, documents], schema=schema, orient="col")
 
 
 def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
     """Return the queries of the pairs in PART, whose first text is a query and whose second, one of
     CANDIDATES, is relevant to it.
     """
-    texts = part.frame[SENTENCES[0]].unique(maintain_order=True).to_list()
-    query, relevant = _indices(part.frame, dict(zip(SENTENCES, (texts, candidates), strict=True)))
+    first, second = part.frame.select(SENTENCES)
+    texts = first.unique(maintain_order=True).to_list()
+    query, relevant = _indices(first, texts), _indices(second, candidates)
     return Queries(
         part=part,
         texts=tuple(texts),
@@ -191,11 +188,9 @@ def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
     )
 
 
-def _indices(frame: pl.DataFrame, columns: Mapping[str, Sequence[str]]) -> Iterator[Places]:
-    """Yield the place of each value of a column among those that it can have."""
-    for name, values in columns.items():
-        numbers = frame[name].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
-        yield numbers.to_numpy()
+def _indices(column: pl.Series, values: Sequence[str]) -> Places:
+    """Return the index among VALUES of each value of a column."""
+    return column.replace_strict(values, range(len(values)), return_dtype=pl.Int64).to_numpy()
 
 
 def _numbered(texts: Sequence[str]) -> list[str]:
@@ -210,7 +205,8 @@ def open_query_folder(name: str) -> Queries:
     absent or empty is skipped, and so is a blank grade. All are counted with their places.
     """
     typed_folder, *parts = split_name(name.removeprefix(PREFIX), ("split",))
-    path, options = typed_path(typed_folder), option_values(name, parts, ("split",))
+    path = typed_path(typed_folder)
+    options = option_values(name, parts, ("split",))
     if not path.exists():
         raise MissingError(
             f"no folder or file {str(path)!r}", hint=f"give the path of a folder: {_LAYOUT}"
@@ -224,15 +220,16 @@ def open_query_folder(name: str) -> Queries:
             )
     graded = _qrels_file(path, options.get("split"), name) if has_texts else path
     qrels, skipped, notes = _read_qrels(graded)
-    texts, corpus = dict.fromkeys(qrels["query"], ""), dict.fromkeys(qrels["document"], "")
-    files, ungraded_count = [graded], 0
+    texts = dict.fromkeys(qrels["query"], "")
+    corpus = dict.fromkeys(qrels["document"], "")
+    files = [graded]
+    ungraded_count = 0
     if has_texts:
         files += [path / QUERIES, path / CORPUS]
         queries, query_notes = _read_texts(files[1], "text")
         documents, copy_notes = _read_texts(files[2], "title", "text")
-        texts, corpus = (
-            dict(rows.select("id", "text").iter_rows()) for rows in (queries, documents)
-        )
+        texts = dict(queries.select("id", "text").iter_rows())
+        corpus = dict(documents.select("id", "text").iter_rows())
         notes = [*notes, *query_notes, *copy_notes]
         if len(_qrels_files(path)) == 1:  # otherwise another split may have the others
             is_ungraded = ~queries["id"].is_in(qrels["query"].implode())
@@ -255,8 +252,10 @@ def open_query_folder(name: str) -> Queries:
     document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
     if irrelevant_count := qrels["query"].n_unique() + ungraded_count - len(query_ids):
         skipped[NONE_RELEVANT] = irrelevant_count
-    query_texts, candidates = tuple(texts[query] for query in query_ids), tuple(corpus.values())
-    query, document = _indices(relevant, {"query": query_ids, "document": document_ids})
+    query_texts = tuple(texts[query] for query in query_ids)
+    candidates = tuple(corpus.values())
+    query = _indices(relevant["query"], query_ids)
+    document = _indices(relevant["document"], document_ids)
     # the document of the same id whose text holds that of the query, as in ArguAna
     position_of_id = {key: index for index, key in enumerate(document_ids)}
     self_pairs = [
@@ -293,7 +292,7 @@ def _of_known_queries(
     files: Sequence[Path], qrels: pl.DataFrame, queries: pl.DataFrame
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the grades of QUERIES that have a text, and how many queries have none."""
-    skipped = dict[str, int]()
+    skipped: dict[str, int] = {}
     unknown = _unknown(files[0], qrels, "query", queries["id"].to_list(), QUERIES, "queries")
     if unknown.height:
         reason = f"query that is not in {QUERIES} ({row_places(files[0], unknown)})"
@@ -310,9 +309,8 @@ def _of_known_queries(
 def _unknown(
     path: Path, qrels: pl.DataFrame, column: str, ids: Sequence[str], file: str, things: str
 ) -> pl.DataFrame:
-    """Return the grades whose query or document, in a COLUMN, is not among the IDS of a FILE;
-    if there are no others, it is of another collection; THINGS is what the
-    error calls them.
+    """Return the grades whose query or document (COLUMN) is not among the IDS of a FILE; where that
+    is all of them, the FILE is of another collection, and the error calls what it lacks THINGS.
     """
     unknown = qrels.filter(~pl.col(column).is_in(ids))
     if unknown.height and unknown.height == qrels.height:
@@ -381,21 +379,23 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     lowest of them: no measure depends on the unit of grades.
     A pair that is graded twice differently is an error with its line.
     """
-    skipped, pair = dict[str, int](), ("query", "document")
+    pair = ("query", "document")
+    skipped: dict[str, int] = {}
     rows = with_numbers(path, _graded_rows(path), "grade", None, _GRADE, skipped)
     is_other = pl.col("grade") != pl.col("grade").first().over(pair)
     refuse_rows(path, rows, is_other, "another grade than in an earlier line", "grade")
     qrels = rows.unique(pair, keep="first", maintain_order=True)
     grades = [Fraction(repr(grade)) for grade in qrels["grade"]]
-    unit, highest = Fraction(lcm(*(grade.denominator for grade in grades))), max(grades, default=0)
-    if not (is_whole := highest * unit <= MOST_RELEVANT):
+    unit = Fraction(lcm(*(grade.denominator for grade in grades)))
+    dtype: pl.DataType = pl.Int64()
+    if max(grades, default=0) * unit > MOST_RELEVANT:
         lowest = min(grade for grade in grades if grade > 0)
         unit = 1 / lowest
-        limit = f"{MOST_RELEVANT}{f' times {float(lowest):g}' * (lowest != 1)}"
+        dtype = pl.Float64()
+        limit = f"{MOST_RELEVANT}" if lowest == 1 else f"{MOST_RELEVANT} times {float(lowest):g}"
         is_above = pl.col("grade") > float(MOST_RELEVANT * lowest)
         refuse_rows(path, qrels, is_above, f"grade is above {limit}", "grade", hint=_GRADE)
-    number, dtype = (int, pl.Int64()) if is_whole else (float, pl.Float64())
-    scaled = pl.Series("grade", [number(grade * unit) for grade in grades], dtype)
+    scaled = pl.Series("grade", [float(grade * unit) for grade in grades]).cast(dtype)
     return qrels.with_columns(scaled), skipped, _repeat_notes(path, rows.height - qrels.height)
 
 
@@ -411,7 +411,8 @@ def _graded_rows(path: Path) -> pl.DataFrame:
     width = 3 if len(header) == 3 else 4
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
         keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
-        positions, width = [], len(header)
+        positions = []
+        width = len(header)
         for name, spellings in _HEADER.items():
             matching = [index for index, key in enumerate(keys) if key in spellings.split()]
             if not matching:

@@ -154,12 +154,14 @@ def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     text = read_text(path)
     first_line, _, remaining_text = text.partition("\n")
     if stated_separator := _STATED_SEPARATOR.fullmatch(first_line.rstrip("\r")):
-        return [
-            (line + 1, row) for line, row in _quoted_rows(path, remaining_text, stated_separator[1])
-        ]
-    splits = [mark for mark in SEPARATORS if len(outside_quotes(first_line, mark)) > 1] or [","]
-    agreed = (mark for mark in splits if len(splits) > 1 and _is_consistent(path, text, mark))
-    return _quoted_rows(path, text, next(agreed, splits[0]))
+        rows = _quoted_rows(path, remaining_text, stated_separator[1])
+        return [(line + 1, row) for line, row in rows]
+    marks = [mark for mark in SEPARATORS if len(outside_quotes(first_line, mark)) > 1] or [","]
+    separator = marks[0]
+    if len(marks) > 1:
+        agreed = (mark for mark in marks if _is_consistent(path, text, mark))
+        separator = next(agreed, separator)
+    return _quoted_rows(path, text, separator)
 
 
 def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:
@@ -190,8 +192,8 @@ def _is_consistent(path: Path, text: str, separator: str) -> bool:
 
 
 def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[tuple[int, list[str]]]:
-    """Return the rows of a TSV file that a program quoted, none of another: all names are quoted,
-    or only with fields that go over several LINES each row has as many as the header.
+    """Return the rows of a TSV file that a program quoted, and no rows of another file. In a quoted
+    file all names are quoted, or rows are equally long only if fields may span several LINES.
     """
     lines = [line for line in lines if any(line)]
     has_quoted_names = all(re.fullmatch(_QUOTED, name) for name in lines[0])
@@ -202,7 +204,8 @@ def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[tuple[int, lis
     except MissingError:
         return []
     is_even = len({len(row) for _, row in rows[1:]}) == 1
-    return rows if is_even and (has_quoted_names or len(rows) < len(lines)) else []
+    is_quoted = has_quoted_names or len(rows) < len(lines)
+    return rows if is_even and is_quoted else []
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
@@ -216,9 +219,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
     try:
         frame = pl.read_ndjson("\n".join(lines.values()).encode(), infer_schema_length=None)
     except pl.exceptions.PolarsError:
-        objects = [
-            json_object(path, *numbered_line, reads_nan=True) for numbered_line in lines.items()
-        ]
+        objects = [json_object(path, *line, reads_nan=True) for line in lines.items()]
         json_text = "\n".join(map(json.dumps, objects))
         try:
             frame = pl.read_ndjson(json_text.encode(), infer_schema_length=None)
@@ -228,10 +229,10 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
     # Polars takes the first value of a key that occurs twice.
     keys = pl.Series([*lines.values()], dtype=pl.String).str.extract_all(_KEY)
     bare_keys = keys.list.eval(pl.element().str.strip_chars_end(": \t"))
-    numbers = [*lines]
-    for row in (bare_keys.list.n_unique() < bare_keys.list.len()).arg_true():
-        json_object(path, numbers[row], lines[numbers[row]])
-    return frame.with_columns(pl.Series(PLACE, [*lines], dtype=pl.UInt32))
+    numbers = pl.Series(PLACE, [*lines], dtype=pl.UInt32)
+    for number in numbers.filter(bare_keys.list.n_unique() < bare_keys.list.len()):
+        json_object(path, number, lines[number])
+    return frame.with_columns(numbers)
 
 
 def _refuse_mixed_kinds(path: Path, objects: Mapping[int, Mapping[str, Any]]) -> None:
@@ -252,41 +253,29 @@ def _table(
     """Return the ROWS below a header as text, each with its line; missing fields at the end of a
     row are blank.
     """
-    while len(rows) > 1 and not any(rows[-1][1]):
-        rows = rows[:-1]
-    (header_line, names), *rows = rows
+    lines = [line for line, _ in rows]
+    names, *fields = [row for _, row in rows]
+    while fields and not any(fields[-1]):
+        fields.pop()
     header = [name.strip() for name in names]
     if header and not header[-1]:  # spreadsheets write columns that hold nothing
         named = max((index for index, name in enumerate(header, 1) if name), default=0)
-        width = max((len(row) for _, row in rows if any(row[named:])), default=named)
-        header, rows = header[:width], [(line, row[:width]) for line, row in rows]
-    if _has_row_names(header, [row for _, row in rows]):
+        width = max((len(row) for row in fields if any(row[named:])), default=named)
+        header = header[:width]
+        fields = [row[:width] for row in fields]
+    if _has_row_names(header, fields):
         header = ["", *header]
     if len(header) < 2 + ("" in header):
-        is_tsv = path.suffix.lower() == ".tsv"
-        separators = ("\t",) if is_tsv else SEPARATORS
-        lines = [separators[0].join(row) for row in (names, *(row for _, row in rows))]
-        if sign := _other_separator([*filter(None, lines)], separators):
-            hint = f"replace {sign!r} by tabs and call it {path.with_suffix('.tsv').name}"
-            if is_tsv and sign in SEPARATORS and 2 * sign not in "".join(names):
-                hint = f"call it {path.with_suffix('.csv').name}"
-            marks = " ".join(map(repr, separators))
-            fault = (
-                f"its columns are separated by {sign!r}, those of a {path.suffix} file by {marks}"
-            )
-            raise MissingError(f"{path}, line {header_line}: {fault}", hint=hint)
+        _refuse_other_separator(path, lines[0], [names, *fields])
     if repeated := [name for name in header if header.count(name) > 1]:
-        raise bad_line(path, header_line, f"column {repeated[0]!r} occurs twice")
+        raise bad_line(path, lines[0], f"column {repeated[0]!r} occurs twice")
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
-    for line, row in rows:
+    for line, row in zip(lines[1:], fields, strict=False):
         if len(row) > len(header) or (any(row) and len(row) < fewest):
             raise wrong_field_count(path, line, row, f"the header has {len(header)}")
-    columns = zip_longest(*(row for _, row in rows), header)  # the header makes rows whole
-    frame = pl.DataFrame(
-        {name: column[:-1] for name, column in zip(header, columns, strict=True)},
-        schema=dict.fromkeys(header, pl.String),
-    )
-    line_numbers = pl.Series(PLACE, [line for line, _ in rows], dtype=pl.UInt32)
+    columns = [column[:-1] for column in zip_longest(*fields, header)]  # the header is whole
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String), orient="col")
+    line_numbers = pl.Series(PLACE, lines[1 : 1 + len(fields)], dtype=pl.UInt32)
     return frame.with_columns(pl.all().replace("", None), line_numbers)
 
 
@@ -319,6 +308,22 @@ def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:
             unquoted = pl.col(name).str.replace(_QUOTED, "${1}").str.replace_all('""', '"')
             rows = rows.with_columns(unquoted.replace("", None))
     return rows.rename({name: name[1:-1] for name in names if re.fullmatch(r'"[^"]+"', name)})
+
+
+def _refuse_other_separator(path: Path, line: int, rows: Sequence[list[str]]) -> None:
+    """Refuse ROWS of one column whose fields have another separator than the file's suffix says."""
+    is_tsv = path.suffix.lower() == ".tsv"
+    separators = ("\t",) if is_tsv else SEPARATORS
+    lines = map(separators[0].join, rows)
+    sign = _other_separator([*filter(None, lines)], separators)
+    if sign is None:
+        return
+    marks = " ".join(map(repr, separators))
+    hint = f"replace {sign!r} by tabs and call it {path.with_suffix('.tsv').name}"
+    if is_tsv and sign in SEPARATORS and 2 * sign not in "".join(rows[0]):
+        hint = f"call it {path.with_suffix('.csv').name}"
+    fault = f"its columns are separated by {sign!r}, those of a {path.suffix} file by {marks}"
+    raise MissingError(f"{path}, line {line}: {fault}", hint=hint)
 
 
 def _other_separator(lines: Sequence[str], separators: Sequence[str]) -> str | None:
@@ -398,8 +403,8 @@ def with_numbers(
     hint: str,
     skipped: dict[str, int],
 ) -> pl.DataFrame:
-    """Return ROWS with the numbers of a COLUMN; one without a number is among those SKIPPED, others
-    as `as_numbers` has them.
+    """Return ROWS with a COLUMN as numbers, as `as_numbers` does; blank rows are left out and
+    counted in SKIPPED.
     """
     rows, blank = rows_with(title, rows, column, without=NOTHING)
     skipped |= blank
@@ -417,10 +422,12 @@ def as_numbers(
     hint: str = "",
     called: str = "",
 ) -> pl.DataFrame:
-    """Return ROWS with a COLUMN as numbers; what is none, or outside BOUNDS by more than it may be
-    rounded, is an error with its place, which says what the file has CALLED the column.
+    """Return ROWS with a COLUMN as numbers. A value that is not a number, or that is farther
+    outside BOUNDS than rounding explains, is an error with its place. CALLED is the column's name
+    in the file.
     """
-    name, number = called or column, number_of(column)
+    name = called or column
+    number = number_of(column)
     is_not_finite = ~number.is_finite().fill_null(False)
     refuse_rows(title, rows, is_not_finite, f"{name} is not a number", column)
     if bounds is not None:
@@ -486,13 +493,13 @@ def full_rows(
     """Return the ROWS whose COLUMNS all hold a text, and how many others there are, by what is
     empty and where; a NUL character is refused.
 
-    Each text of the lists in the columns LISTS has a row: of two lists, each of one with each of
-    the other.
+    The columns LISTS may hold lists: each text of a list gets a row, and of two lists each pair.
     """
-    lists = [name for name in lists if holds_text_lists(rows, name)]
-    refuse_json_numbers(title, rows, [name for name in columns if name not in lists])
+    list_columns = [name for name in lists if holds_text_lists(rows, name)]
+    plain_columns = [name for name in columns if name not in list_columns]
+    refuse_json_numbers(title, rows, plain_columns)
     skipped: dict[str, int] = {}
-    for name in lists:
+    for name in list_columns:
         is_full = rows[name].cast(pl.List(pl.String)).list.len().fill_null(0) > 0
         rows = _without(title, rows, is_full, f"empty {name}", skipped).explode(name)
     refuse_nested(title, rows, columns)
@@ -507,8 +514,8 @@ def full_rows(
 def rows_with(
     title: Path | str, rows: pl.DataFrame, column: str, *, without: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the ROWS with a label or score in a COLUMN, and how many others there are and where;
-    blank and WITHOUT, in small letters, are none.
+    """Return the ROWS with a label or score in a COLUMN, and how many others there are and where. A
+    blank and the values WITHOUT, in lower case, are no label or score.
     """
     texts = class_texts(rows[column]).fill_null("").str.to_lowercase()
     skipped: dict[str, int] = {}
@@ -519,8 +526,8 @@ def rows_with(
 def _without(
     title: Path | str, rows: pl.DataFrame, is_full: pl.Series, reason: str, skipped: dict[str, int]
 ) -> pl.DataFrame:
-    """Return the ROWS that are full; others are counted among those SKIPPED for a REASON, which
-    ends with a column's name. If there are only others, the file is refused.
+    """Return the ROWS that are full, and count the others in SKIPPED under a REASON, which ends
+    with a column's name. A file without any full row is refused.
     """
     if rows.height and not is_full.any():
         column = reason.partition(" ")[2]
@@ -535,18 +542,18 @@ def _without(
 def selected_rows(
     title: Path | str, rows: pl.DataFrame, where: Mapping[str, str], drop: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Return the ROWS of a file with one of the values, with commas between them, that WHERE says
-    of a column, without those that DROP says.
+    """Return the ROWS of a file that have one of the values that WHERE lists for a column, and none
+    of those that DROP lists. Commas separate values.
     """
     is_selected = pl.repeat(value=True, n=rows.height, eager=True)
-    conditions = [(*pair, True) for pair in where.items()] + [
-        (*pair, False) for pair in drop.items()
-    ]
-    for column, values, is_kept in conditions:
+    kept = [(column, values, True) for column, values in where.items()]
+    dropped = [(column, values, False) for column, values in drop.items()]
+    for column, values, is_kept in kept + dropped:
         require_columns(title, rows, [column], error=UsageError)
         refuse_nested(title, rows, [column])
         texts = class_texts(rows[column]).fill_null("")
-        present, chosen_values = {*texts}, [values]
+        present = {*texts}
+        chosen_values = [values]
         if values not in present:  # a value may have a comma of its own
             chosen_values = [value.strip() for value in values.split(",")]
         if absent := next((value for value in chosen_values if value not in present), None):

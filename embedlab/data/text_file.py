@@ -42,7 +42,7 @@ def bad_line(path: Path, line: int, fault: str, hint: str = "") -> MissingError:
 
 
 def wrong_field_count(path: Path, line: int, fields: Sequence[str], expected: str) -> MissingError:
-    """Return the error for a line with another number of FIELDS than EXPECTED, which says how."""
+    """Return the error for a line with a wrong number of FIELDS; EXPECTED states the right one."""
     return bad_line(path, line, f"{count_text(len(fields), 'fields')}: {expected}")
 
 
@@ -61,8 +61,8 @@ def empty_file(path: Path) -> MissingError:
 
 def read_text(path: Path, *, encoding: Encoding = "utf-8") -> str:
     """Return the text of a file in the ENCODING that its corpus documents, without a byte order
-    mark; undecodable text is an error. One file never mixes two: it is Latin-1 where that is
-    documented and no line looks like UTF-8. A file of the corpora that ends in .gz is unpacked.
+    mark; undecodable text is an error. A file is read as Latin-1 if that is documented and no line
+    looks like UTF-8. A corpus file that ends in .gz is unpacked.
     """
     refuse_foreign(path)
     content = path.read_bytes()
@@ -138,27 +138,26 @@ def read_fields(
         rows = [(line, row) for line, row in csv_rows(path, read_text(path)) if row]
     else:
         rows = [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
-    indices = columns
+    names = [str(column) for column in columns]
     if isinstance(columns[0], str):
         header = [name.strip() for name in rows.pop(0)[1]]
-        for name in map(str, columns):
+        for name in names:
             if name not in header:
                 raise bad_line(path, 1, f"no column {name!r}: found {first_few(header)}")
             if header.count(name) > 1:
                 raise bad_line(path, 1, f"column {name!r} occurs twice")
-        indices, fields = [header.index(str(name)) for name in columns], [len(header)]
+        columns = [header.index(name) for name in names]
+        fields = [len(header)]
     if not rows:
         raise empty_file(path)
     for number, row in rows:
         if len(row) not in fields:
             shape = f"expected {line_shape} in {' or '.join(map(str, fields))} fields"
             raise wrong_field_count(path, number, row, shape)
-    name_positions = zip(map(str, columns), map(int, indices), strict=True)
-    values = {name: [row[position] for _, row in rows] for name, position in name_positions}
-    return pl.DataFrame(
-        {PLACE: [number for number, _ in rows], **values},
-        schema={PLACE: pl.UInt32, **dict.fromkeys(values, pl.String)},
-    )
+    values = {PLACE: pl.Series([number for number, _ in rows], dtype=pl.UInt32)}
+    for name, position in zip(names, map(int, columns), strict=True):
+        values[name] = pl.Series([row[position] for _, row in rows], dtype=pl.String)
+    return pl.DataFrame(values)
 
 
 def csv_rows(
@@ -211,8 +210,8 @@ def as_lines(frame: pl.DataFrame, *, header: bool = False) -> str:
 
 
 def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) -> dict[str, Any]:
-    """Return the JSON object in the LINE of a file; anything else is an error at its number. NaN,
-    which Python's json module writes, is null where READS_NAN.
+    """Return the JSON object in the LINE of a file; anything else is an error with the line's
+    NUMBER. With READS_NAN, NaN, which Python's json module writes, is null.
     """
 
     def refuse(name: str) -> None:
@@ -251,8 +250,8 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
 
 
 def read_json_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the values of COLUMNS in the objects of a file, one a line, as texts, null where there
-    is none, with the number of each line in PLACE; what is no object is an error at its line.
+    """Return the values of COLUMNS in the objects of a file, one a line, as texts or null, with the
+    number of each line in PLACE. A line that is not an object is an error.
     """
     text = read_text(path)
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
@@ -261,8 +260,9 @@ def read_json_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         has_nul = pl.any_horizontal(pl.col(columns).str.contains("\0", literal=True).any())
         # polars takes the first of two values of one key
         may_repeat_keys = any(text.count(f'"{name}"') > len(lines) for name in columns)
-        for number, line in lines.items() if may_repeat_keys else ():
-            json_object(path, number, line)
+        if may_repeat_keys:
+            for number, line in lines.items():
+                json_object(path, number, line)
         if not frame.select(has_nul).item():
             return frame.with_columns(pl.Series(PLACE, [*lines], pl.UInt32))
     for number, line in lines.items():  # polars names no line
@@ -279,18 +279,20 @@ def refuse_json_values(
     hint: str = "write one text a row; positives and negatives may be lists in all rows",
 ) -> None:
     """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold
-    texts; FRAME is what polars read, of LINES where these are not all that are not blank.
+    texts. FRAME is what polars read: the LINES of the file, by default all that are not blank.
 
-    polars makes texts of them: "5.1" of 5.10. Only lines whose texts look so are parsed again.
+    polars makes texts of such values: "5.1" of 5.10. Only lines with texts that look like JSON are
+    parsed again.
     """
-    is_nested = any(frame.schema[name].is_nested() for name in columns)  # then each of its texts is
     may_be_json = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
-    rows = range(len(frame)) if is_nested else frame.select(pl.arg_where(may_be_json)).to_series()
-    if not len(rows):
+    if any(frame.schema[name].is_nested() for name in columns):
+        may_be_json = pl.repeat(True, pl.len())
+    rows = frame.select(pl.arg_where(may_be_json)).to_series()
+    if rows.is_empty():
         return
     numbered = {number: line for number, line in enumerate(read_lines(path), 1) if line.strip()}
-    numbers = [*numbered] if lines is None else lines
-    for number in sorted({numbers[row] for row in rows}):
+    numbers = pl.Series([*numbered]) if lines is None else lines
+    for number in numbers.gather(rows).unique().sort():
         values = json_object(path, number, numbered[number])
         for name in columns:
             if not isinstance(value := values.get(name), str | None):
