@@ -50,10 +50,9 @@ def fit_classifiers(
     Fits are trained in groups that need at most MEMORY_BYTES together; the grouping changes no
     result.
     """
-    rows, dim = problem.features.shape
-    ones = torch.ones(rows, 1, dtype=problem.features.dtype, device=problem.features.device)
-    with_ones = torch.cat([problem.features, ones], dim=1)
-    weights = torch.empty(dim + 1, problem.classes, len(fits), dtype=ones.dtype, device=ones.device)
+    features = problem.features
+    with_ones = torch.cat([features, features.new_ones(len(features), 1)], dim=1)
+    weights = features.new_empty(with_ones.shape[1], problem.classes, len(fits))
     correct = np.empty(len(fits))
 
     def train(numbers: RowIndices) -> Iterator[int]:
@@ -65,7 +64,8 @@ def fit_classifiers(
     group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
     groups = bunch_fits(fits, schedule.batch, group_size)
     run_groups(train, groups, fits, weights.device, progress)
-    return Fitted(weights=weights, dev=correct / [len(fits.folds[fold].dev) for fold in fits.fold])
+    dev_sizes = [len(fits.folds[fold].dev) for fold in fits.fold]
+    return Fitted(weights=weights, dev=correct / dev_sizes)
 
 
 def start_weights(dim: int, classes: int, seed: int) -> Tensor:
@@ -73,9 +73,8 @@ def start_weights(dim: int, classes: int, seed: int) -> Tensor:
     classes), the last row is the bias.
     """
     bound = dim**-0.5
-    return torch.empty(dim + 1, classes).uniform_(
-        -bound, bound, generator=torch.Generator().manual_seed(seed)
-    )
+    generator = torch.Generator().manual_seed(seed)
+    return torch.empty(dim + 1, classes).uniform_(-bound, bound, generator=generator)
 
 
 def shuffle_rows(rows: int, seed: int, number: int) -> RowIndices:
@@ -101,7 +100,10 @@ class _Training:
     def __init__(
         self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: FitSchedule, seed: int
     ) -> None:
-        self.problem, self.with_ones, self.schedule, self.seed = problem, with_ones, schedule, seed
+        self.problem = problem
+        self.with_ones = with_ones
+        self.schedule = schedule
+        self.seed = seed
         self.fits = fits
         self.running = np.arange(len(fits))
         self.checks_without_gain = np.zeros(len(fits), np.intp)
@@ -127,31 +129,29 @@ class _Training:
         yield len(self.running)
 
     def _pass(self, number: int) -> None:
-        used_folds = np.unique(self.fits.fold)
+        used_folds, fold_numbers = np.unique(self.fits.fold, return_inverse=True)
         order = shuffle_rows(len(self.members), self.seed, number)
         plan = plan_pass(self.members[np.ix_(order, used_folds)], self.schedule.batch)
-        device = self.weights.device
-        fold = torch.from_numpy(np.searchsorted(used_folds, self.fits.fold)).to(device)
-        minibatch = torch.from_numpy(plan.minibatch).to(device)[:, fold]  # (rows, fits)
+        fold = self._index(fold_numbers)
+        minibatch = self._index(plan.minibatch)[:, fold]  # (rows, fits)
         sizes = torch.from_numpy(plan.sizes).to(self.weights)[:, fold]  # (steps, fits)
         l2 = torch.from_numpy(self.fits.l2).to(self.weights)
-        rows = torch.from_numpy(order).to(device)
+        rows = self._index(order)
         for step, (start, end) in enumerate(plan.windows):
-            self._step(rows[start:end], (minibatch[start:end] == step) / sizes[step], l2)
+            share = (minibatch[start:end] == step) / sizes[step]
+            self._step(rows[start:end], share, l2)
 
     def _step(self, rows: Tensor, share: Tensor, l2: Tensor) -> None:
         """One minibatch of every fit; SHARE (window, fits) is a row's part in the mean loss of a
         fit, 0 outside its minibatch.
         """
         features = self.with_ones.index_select(0, rows)
-        errors = torch.softmax(
-            (features @ self.weights.flatten(1)).view(len(rows), *self.weights.shape[1:]), dim=1
-        )
+        logits = features @ self.weights.flatten(1)
+        errors = torch.softmax(logits.view(len(rows), *self.weights.shape[1:]), dim=1)
         errors[torch.arange(len(rows), device=rows.device), self.problem.labels[rows]] -= 1
         errors *= share[:, None]
-        self.weights.grad = (
-            (features.T @ errors.flatten(1)).view_as(self.weights).addcmul_(self.weights, l2)
-        )
+        gradient = (features.T @ errors.flatten(1)).view_as(self.weights)
+        self.weights.grad = gradient.addcmul_(self.weights, l2)
         self.optimiser.step()
 
     def _check(self) -> None:
@@ -159,9 +159,8 @@ class _Training:
         improved = correct > self.best_correct[self.running]
         better_fits = self.running[improved]
         self.best_correct[better_fits] = correct[improved]
-        self.best_weights[:, :, self._index(better_fits)] = self.weights[
-            :, :, self._index(np.flatnonzero(improved))
-        ]
+        better_weights = self.weights[:, :, self._index(np.flatnonzero(improved))]
+        self.best_weights[:, :, self._index(better_fits)] = better_weights
         self.checks_without_gain[self.running] += ~improved
         indices = np.flatnonzero(self.checks_without_gain[self.running] <= self.schedule.tenacity)
         if len(indices) < len(self.running):
@@ -169,8 +168,10 @@ class _Training:
 
     def _restrict(self, indices: RowIndices) -> None:
         """Continue with some of the running fits, their moments included."""
-        self.running, self.fits = self.running[indices], self.fits.take(indices)
-        index, state = self._index(indices), self.optimiser.state[self.weights]
+        self.running = self.running[indices]
+        self.fits = self.fits.take(indices)
+        index = self._index(indices)
+        state = self.optimiser.state[self.weights]
         self.weights = self.weights[:, :, index]
         self.optimiser = self._make_optimiser()
         self.optimiser.state[self.weights] = {
@@ -183,7 +184,7 @@ class _Training:
             return torch.optim.Adam([self.weights], lr=self.schedule.lr, fused=True)
         return torch.optim.RMSprop([self.weights], lr=self.schedule.lr)
 
-    def _index(self, numbers: RowIndices) -> Tensor:
+    def _index(self, numbers: NDArray[np.integer]) -> Tensor:
         return torch.from_numpy(numbers).to(self.weights.device)
 
 
@@ -193,9 +194,8 @@ class MinibatchPlan:
 
     minibatch: NDArray[np.int32]  # (rows, folds): the minibatch that a row is in, −1 for none
     sizes: NDArray[np.intp]  # (minibatches, folds)
-    windows: list[
-        tuple[int, int]
-    ]  # from which to which place of the order the rows of each minibatch lie, in whichever fold
+    # the slice of the order that holds the rows of each minibatch, in all folds
+    windows: list[tuple[int, int]]
 
 
 def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
@@ -206,23 +206,12 @@ def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
     minibatch = np.where(members, (counts_so_far - 1) // batch, -1).astype(np.int32)
     counts = counts_so_far[-1]
     steps = -(-int(counts.max()) // batch)
-    sizes = np.minimum(counts - batch * np.arange(steps)[:, None], batch)
-    # The first row of step s is where the count passes s·batch, the last where it reaches the end
-    # of that minibatch.
-    firsts = np.array(
-        [
-            np.searchsorted(column, batch * np.arange(steps), side="right")
-            for column in counts_so_far.T
-        ]
-    )
-    lasts = np.array(
-        [
-            np.searchsorted(column, np.cumsum(size))
-            for column, size in zip(counts_so_far.T, sizes.T, strict=True)
-        ]
-    )
-    return MinibatchPlan(
-        minibatch=minibatch,
-        sizes=sizes,
-        windows=list(zip(firsts.min(0).tolist(), (lasts.max(0) + 1).tolist(), strict=True)),
-    )
+    rows_before = batch * np.arange(steps)
+    sizes = np.minimum(counts - rows_before[:, None], batch)
+    # The first row of a minibatch is where the count passes that of the rows before, the last where
+    # the count reaches the minibatch's end.
+    firsts = [np.searchsorted(column, rows_before, side="right") for column in counts_so_far.T]
+    ends = np.cumsum(sizes, axis=0)
+    lasts = [np.searchsorted(*columns) for columns in zip(counts_so_far.T, ends.T, strict=True)]
+    windows = zip(np.min(firsts, 0).tolist(), (np.max(lasts, 0) + 1).tolist(), strict=True)
+    return MinibatchPlan(minibatch=minibatch, sizes=sizes, windows=list(windows))

@@ -13,7 +13,7 @@ HELD_BACK = 0.05  # of the rows of a last fit, to stop it early
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fold:
-    """The rows that a fit is trained on and the dev rows, of which there may be none."""
+    """The rows that a fit is trained on, and the dev rows, which may be empty."""
 
     train: RowIndices
     dev: RowIndices
@@ -26,13 +26,11 @@ def stratified_folds(labels: NDArray[np.integer], folds: int) -> list[Fold]:
     random_state=FOLD_SEED): classes count in the order in which they appear, and the rows of a
     class are dealt so that the sizes of all folds differ by one at most.
     """
-    rng = np.random.RandomState(
-        FOLD_SEED
-    )  # scikit-learn's generator, so that folds can be compared with those of others
+    # scikit-learn's generator, so that folds can be compared with those of others
+    rng = np.random.RandomState(FOLD_SEED)
     _, first_rows, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    appearance = np.argsort(np.argsort(first_rows))[
-        inverse
-    ]  # each row's class, numbered by first appearance
+    # each row's class, numbered by first appearance
+    appearance = np.argsort(np.argsort(first_rows))[inverse]
     ordered = np.sort(appearance)
     fold_of = np.empty(len(labels), np.intp)
     for number in range(len(first_rows)):

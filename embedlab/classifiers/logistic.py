@@ -48,9 +48,8 @@ def fit_exactly(
 ) -> Fitted:
     """Return the optimum of each fit and its dev accuracy; PROGRESS receives the finished fits."""
     axes, mean, scales = _principal_axes(problem.features)
-    rotated = torch.cat(
-        [(problem.features - mean) @ axes, torch.ones_like(problem.features[:, :1])], dim=1
-    )
+    ones = torch.ones_like(problem.features[:, :1])
+    rotated = torch.cat([(problem.features - mean) @ axes, ones], dim=1)
     solved = rotated.new_empty(rotated.shape[1], problem.classes, len(fits))
 
     def solve(numbers: RowIndices) -> Iterator[int]:
@@ -62,13 +61,12 @@ def fit_exactly(
     groups = np.array_split(np.arange(len(fits)), -(-len(fits) // group_size))
     run_groups(solve, groups, fits, solved.device, progress)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
-    weights = torch.cat([slopes, (solved[-1] - torch.einsum("d,dcf->cf", mean, slopes))[None]])
+    bias = solved[-1] - torch.einsum("d,dcf->cf", mean, slopes)
+    weights = torch.cat([slopes, bias[None]])
     dev_sizes = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
-    correct = count_correct(problem, weights, fits)
-    return Fitted(
-        weights=weights,
-        dev=np.divide(correct, dev_sizes, out=np.full(len(fits), np.nan), where=dev_sizes > 0),
-    )
+    dev = np.full(len(fits), np.nan)
+    np.divide(count_correct(problem, weights, fits), dev_sizes, out=dev, where=dev_sizes > 0)
+    return Fitted(weights=weights, dev=dev)
 
 
 def _principal_axes(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -78,12 +76,9 @@ def _principal_axes(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     mean = features.mean(0)
     gram = features.T @ features
     centred = gram.double() - len(features) * torch.outer(mean.double(), mean.double())
-    scales, axes = torch.linalg.eigh(centred)
-    return (
-        axes.to(features),
-        mean,
-        torch.cat([scales.clamp_min(0), scales.new_tensor([len(features)])]).to(features),
-    )
+    squares, axes = torch.linalg.eigh(centred)
+    scales = torch.cat([squares.clamp_min(0), squares.new_tensor([len(features)])])
+    return axes.to(features), mean, scales.to(features)
 
 
 class _Descent:
@@ -92,11 +87,11 @@ class _Descent:
     """
 
     def __init__(self, problem: Problem, rotated: Tensor, scales: Tensor, fits: Fits) -> None:
-        self.problem, self.rotated = problem, rotated
+        self.problem = problem
+        self.rotated = rotated
         sizes = rotated.new_tensor([len(fits.folds[fold].train) for fold in fits.fold])
-        self.decay = (
-            rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()
-        )  # (dim + 1, running fits)
+        # (dim + 1, running fits)
+        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()
         self.decay[-1] = 0
         self.curvature = scales[:, None] / (2 * sizes) + self.decay
         members = np.zeros((len(rotated), len(fits.folds)), np.bool_)
@@ -105,18 +100,15 @@ class _Descent:
         self.members = torch.from_numpy(members).to(rotated.device)
         self.share = 1 / sizes
         self.fold = torch.from_numpy(fits.fold).to(rotated.device)
-        self.solved = rotated.new_zeros(
-            rotated.shape[1], problem.classes, len(fits)
-        )  # (dim + 1, classes, fits)
+        # (dim + 1, classes, fits)
+        self.solved = rotated.new_zeros(rotated.shape[1], problem.classes, len(fits))
 
     def run(self, tolerance: float) -> Iterator[int]:
         """Descend to the optima; yield after each step how many fits finished with it."""
         count = len(self.fold)
-        running, weights, length = (
-            torch.arange(count, device=self.solved.device),
-            self.solved.clone(),
-            self.solved.new_ones(count),
-        )
+        running = torch.arange(count, device=self.solved.device)
+        weights = self.solved.clone()
+        length = self.solved.new_ones(count)
         memory = _Memory(self.curvature)
         loss, gradient = self._evaluate(weights)
         for _ in range(MAX_FIT_STEPS):
@@ -125,20 +117,18 @@ class _Descent:
             is_going = (expected_gain > 2 * tolerance * length) & (length > _SHORTEST)
             if not is_going.all():
                 self.solved[:, :, running] = weights
-                running, weights, length = (
-                    running[is_going],
-                    weights[:, :, is_going],
-                    length[is_going],
-                )
-                loss, gradient, step, expected_gain = (
-                    loss[is_going],
-                    gradient[:, :, is_going],
-                    step[:, :, is_going],
-                    expected_gain[is_going],
-                )
+                running = running[is_going]
+                weights = weights[:, :, is_going]
+                length = length[is_going]
+                loss = loss[is_going]
+                gradient = gradient[:, :, is_going]
+                step = step[:, :, is_going]
+                expected_gain = expected_gain[is_going]
                 memory.restrict(is_going)
-                self.decay, self.curvature = self.decay[:, is_going], self.curvature[:, is_going]
-                self.share, self.fold = self.share[is_going], self.fold[is_going]
+                self.decay = self.decay[:, is_going]
+                self.curvature = self.curvature[:, is_going]
+                self.share = self.share[is_going]
+                self.fold = self.fold[is_going]
             yield len(is_going) - len(running)
             if not len(running):
                 return
@@ -147,10 +137,8 @@ class _Descent:
             is_gain = new_loss <= loss - _SUFFICIENT * expected_gain + noise
             memory.add(step * is_gain, (new_gradient - gradient) * is_gain)
             weights = weights + step * is_gain
-            loss, gradient = (
-                torch.where(is_gain, new_loss, loss),
-                torch.where(is_gain, new_gradient, gradient),
-            )
+            loss = torch.where(is_gain, new_loss, loss)
+            gradient = torch.where(is_gain, new_gradient, gradient)
             length = torch.where(is_gain, torch.ones_like(length), length / 2)
         self.solved[:, :, running] = weights
         yield len(running)
@@ -158,16 +146,17 @@ class _Descent:
     def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of each fit, and its gradient."""
         penalty_gradient = weights * self.decay[:, None]
-        loss, gradient = _dot(weights, penalty_gradient) / 2, penalty_gradient.clone()
+        loss = _dot(weights, penalty_gradient) / 2
+        gradient = penalty_gradient.clone()
         flat = gradient.view(len(weights), -1)
         for start in range(0, len(self.rotated), FIT_LOGIT_ROWS):
             rows = slice(start, start + FIT_LOGIT_ROWS)
-            features, labels = self.rotated[rows], self.problem.labels[rows]
+            features = self.rotated[rows]
+            labels = self.problem.labels[rows]
             numbers = torch.arange(len(features), device=features.device)
             share = self.members[rows][:, self.fold] * self.share
-            logs = torch.log_softmax(
-                (features @ weights.flatten(1)).view(len(features), *weights.shape[1:]), dim=1
-            )
+            logits = features @ weights.flatten(1)
+            logs = torch.log_softmax(logits.view(len(features), *weights.shape[1:]), dim=1)
             loss -= (logs[numbers, labels] * share).sum(0)
             errors = logs.exp_()
             errors[numbers, labels] -= 1
@@ -182,9 +171,8 @@ class _Memory:
     def __init__(self, bound: Tensor) -> None:
         self.bound = bound[:, None]  # of the curvature, before anything is known
         self.scale = torch.ones_like(bound[0])
-        self.steps: list[
-            tuple[Tensor, Tensor, Tensor]
-        ] = []  # step, change of the gradient, 1 / their product; 0 where there was none
+        # step, change of the gradient, 1 / their product; all 0 for a fit that did not step
+        self.steps: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def add(self, step: Tensor, change: Tensor) -> None:
         """Store a step of each fit; a step of zeros is ignored."""
@@ -196,7 +184,8 @@ class _Memory:
 
     def multiply(self, gradient: Tensor) -> Tensor:
         """The gradient times the inverse curvature."""
-        product, step_weights = gradient.clone(), []
+        product = gradient.clone()
+        step_weights = []
         for step, change, inverse in reversed(self.steps):
             weight = inverse * _dot(step, product)
             product -= weight * change
@@ -208,7 +197,8 @@ class _Memory:
 
     def restrict(self, is_running: Tensor) -> None:
         """Forget the other fits."""
-        self.bound, self.scale = self.bound[:, :, is_running], self.scale[is_running]
+        self.bound = self.bound[:, :, is_running]
+        self.scale = self.scale[is_running]
         self.steps = [
             (step[:, :, is_running], change[:, :, is_running], inverse[is_running])
             for step, change, inverse in self.steps

@@ -47,33 +47,27 @@ class Protocol:
     progress: ProgressCallback | None = None
 
     def cross_validate(self) -> ClassifierOutcome:
-        """Nested: of each fold of all rows, an inner cross-validation chooses the L2 and a last fit
-        is scored.
+        """Nested cross-validation: for each outer fold, an inner cross-validation chooses the L2,
+        and a last fit is scored.
         """
         labels = self._labels
         outer_folds = stratified_folds(labels, self.setting.folds)
-        inner_fold = [
-            Fold(train=fold.train[inner_fold.train], dev=fold.train[inner_fold.dev])
-            for fold in outer_folds
-            for inner_fold in stratified_folds(labels[fold.train], self.setting.folds)
+        inner_folds = [
+            inner_fold for fold in outer_folds for inner_fold in self._folds_of(fold.train)
         ]
-        dev = (
-            self._fit(Fits.grid(inner_fold, self.setting.l2))
-            .dev.reshape(len(outer_folds), self.setting.folds, -1)
-            .mean(1)
-        )  # (folds, l2)
+        fitted = self._fit(Fits.grid(inner_folds, self.setting.l2))
+        dev = fitted.dev.reshape(len(outer_folds), self.setting.folds, -1).mean(1)  # (folds, l2)
         chosen = [_best(row) for row in dev]
         refitted = self._refit([fold.train for fold in outer_folds], chosen)
         predicted = np.empty(len(labels), np.intp)
         for number, fold in enumerate(outer_folds):
             predicted[fold.dev] = refitted.predict(self.problem, number, fold.dev)
+        is_correct = predicted == labels
         return ClassifierOutcome(
             scored="cv",
             rows=np.arange(len(labels)),
             predicted=predicted,
-            accuracy=float(
-                np.mean([(predicted[fold.dev] == labels[fold.dev]).mean() for fold in outer_folds])
-            ),
+            accuracy=float(np.mean([is_correct[fold.dev].mean() for fold in outer_folds])),
             dev=float(np.mean([row[best] for row, best in zip(dev, chosen, strict=True)])),
             l2=tuple(self.setting.l2[best] for best in chosen),
         )
@@ -82,12 +76,8 @@ class Protocol:
         """A cross-validation of the train rows chooses the L2; a last fit on all of them is scored
         on TEST.
         """
-        inner_folds = stratified_folds(self._labels[train], self.setting.folds)
-        folds = [
-            Fold(train=train[inner_fold.train], dev=train[inner_fold.dev])
-            for inner_fold in inner_folds
-        ]
-        dev = self._fit(Fits.grid(folds, self.setting.l2)).dev.reshape(len(folds), -1).mean(0)
+        fitted = self._fit(Fits.grid(self._folds_of(train), self.setting.l2))
+        dev = fitted.dev.reshape(self.setting.folds, -1).mean(0)
         best = _best(dev)
         return self._test_outcome(
             self._refit([train], [best]), 0, test, dev=float(dev[best]), l2=self.setting.l2[best]
@@ -108,6 +98,11 @@ class Protocol:
         labels: RowIndices = self.problem.labels.cpu().numpy()
         return labels
 
+    def _folds_of(self, rows: RowIndices) -> list[Fold]:
+        """Return the stratified folds of some ROWS."""
+        folds = stratified_folds(self._labels[rows], self.setting.folds)
+        return [Fold(train=rows[fold.train], dev=rows[fold.dev]) for fold in folds]
+
     def _test_outcome(
         self, fitted: Fitted, fit: int, test: RowIndices, *, dev: float, l2: float
     ) -> ClassifierOutcome:
@@ -125,12 +120,13 @@ class Protocol:
         )
 
     def _refit(self, rows: Sequence[RowIndices], l2: Sequence[int]) -> Fitted:
-        """Fits on other rows each, with an L2 each; an optimum needs no rows to stop early."""
+        """Fit a classifier for each of ROWS, with the L2 of its index; exact fits need no rows to
+        stop early.
+        """
         share = HELD_BACK if self.setting.schedule is not None else 0.0
         folds = tuple(hold_back(row, share, self.seed) for row in rows)
-        return self._fit(
-            Fits(folds=folds, fold=np.arange(len(folds)), l2=np.array(self.setting.l2)[list(l2)])
-        )
+        values = np.array(self.setting.l2)[list(l2)]
+        return self._fit(Fits(folds=folds, fold=np.arange(len(folds)), l2=values))
 
 
 def _best(dev: NDArray[np.float64]) -> int:

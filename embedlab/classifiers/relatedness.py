@@ -38,9 +38,9 @@ class Regression:
 
     def predict(self, features: Tensor) -> NDArray[np.float64]:
         """The expected grade of each row, 1–5."""
-        grades: NDArray[np.float64] = torch.softmax(
-            torch.addmm(self.weights[-1], features, self.weights[:-1]), dim=1
-        ).double().cpu().numpy() @ np.arange(1, GRADES + 1)
+        logits = torch.addmm(self.weights[-1], features, self.weights[:-1])
+        shares = torch.softmax(logits, dim=1).double().cpu().numpy()
+        grades: NDArray[np.float64] = shares @ np.arange(1, GRADES + 1)
         return grades
 
 
@@ -49,9 +49,8 @@ def score_distributions(gold: Sequence[float] | NDArray[np.floating]) -> NDArray
     scores = np.asarray(gold, np.float64)[:, None]
     # Each neighbouring grade weighs as much as the score is near to it; there is no grade below the
     # lowest.
-    shares: NDArray[np.float32] = np.clip(
-        1 - np.abs(scores - np.arange(1, GRADES + 1)), 0, 1
-    ).astype(np.float32)
+    distances = np.abs(scores - np.arange(1, GRADES + 1))
+    shares: NDArray[np.float32] = np.clip(1 - distances, 0, 1).astype(np.float32)
     return shares
 
 
@@ -67,15 +66,14 @@ def fit_relatedness(
     """Fit the regression on TRAIN, stopped early by DEV, of FEATURES (rows, dim) and GOLD of all
     rows; PROGRESS receives the checks.
     """
-    train_features, dev_features = (
-        features[_index(train, features)],
-        features[_index(dev, features)],
-    )
+    train_features = features[_index(train, features)]
+    dev_features = features[_index(dev, features)]
     with_ones = torch.cat([train_features, train_features.new_ones(len(train_features), 1)], dim=1)
     goals = torch.from_numpy(score_distributions(gold[train])).to(train_features)
     weights = start_weights(features.shape[1], GRADES, seed).to(train_features)
     optimiser = torch.optim.Adam([weights], lr=1e-3, fused=True)
-    best, checks_without_gain = Regression(weights=weights.clone(), dev=nan), 0
+    best = Regression(weights=weights.clone(), dev=nan)
+    checks_without_gain = 0
     for check in range(MAX_CHECKS):
         for number in range(check * PASSES_PER_CHECK, (check + 1) * PASSES_PER_CHECK):
             order = _index(shuffle_rows(len(train), seed, number), train_features)
