@@ -93,10 +93,9 @@ def predict_all(
     source: Source | None,
     start_progress: StartProgress = unseen,
 ) -> dict[str, Prediction]:
-    """Return what MEMBERS, by name, predict for each dataset: by their heads, in the mean over
-    those that have one. Where there is none, cosines stand in for those of paraphrases, with a
-    threshold from pairs of SOURCE, and of similarity; without a SOURCE, as of an ensemble, nothing
-    does.
+    """Return what MEMBERS, by name, predict for each dataset: the mean over those that have a head
+    for it. If none has, cosines predict similarity, and paraphrases with a threshold from pairs of
+    SOURCE; without a SOURCE, as for an ensemble, the dataset has no prediction.
     """
     predictions = {}
     for name, part in parts.items():
@@ -113,11 +112,9 @@ def predict_all(
                 by = _title(_head_for(trained, name))
             predictions[name] = Prediction(values=mean, by=by)
         elif source is not None and name != "sentiment":
-            values, by, threshold = (
-                plain_cosines(trained.encoder, part.frame, progress),
-                COSINE,
-                0.5,
-            )
+            values = plain_cosines(trained.encoder, part.frame, progress)
+            by = COSINE
+            threshold = 0.5
             if name == "paraphrases":
                 threshold, count = _best_on_training_pairs(trained.encoder, source)
                 by += f" above {threshold:.3f}, which is best on {count} training pairs"
@@ -144,11 +141,8 @@ def predict_rows(
     was_training = head.training
     head.eval()
     with torch.inference_mode():
-        values: HeadPredictions = (
-            head.predict(*(torch.from_numpy(vectors).to(device) for vectors in columns))
-            .cpu()
-            .numpy()
-        )
+        tensors = [torch.from_numpy(vectors).to(device) for vectors in columns]
+        values: HeadPredictions = head.predict(*tensors).cpu().numpy()
     head.train(was_training)
     return values
 
@@ -179,7 +173,8 @@ def _vectors(
 def _best_on_training_pairs(encoder: Encoder, source: Source) -> tuple[float, int]:
     """The best threshold on some training pairs, and their number."""
     pairs = source.open(*THRESHOLD_DATA).frame
-    sample = pairs[np.sort(np.random.default_rng(0).permutation(len(pairs))[:THRESHOLD_PAIRS])]
+    order = np.random.default_rng(0).permutation(len(pairs))
+    sample = pairs[np.sort(order[:THRESHOLD_PAIRS])]
     labels = sample["is_duplicate"].to_numpy().astype(np.float64)
     similarities = plain_cosines(encoder, sample).astype(np.float64)
     return best_threshold(labels, similarities, by_f1=False), len(sample)

@@ -79,13 +79,8 @@ class ClassificationTask:
 
     def rows(self, split: str) -> RowIndices:
         """Return the numbers of a split's rows among the rows of all splits."""
-        ends = dict(
-            zip(
-                self.parts,
-                np.cumsum([len(part.frame) for part in self.parts.values()]),
-                strict=True,
-            )
-        )
+        sizes = [len(part.frame) for part in self.parts.values()]
+        ends = dict(zip(self.parts, np.cumsum(sizes), strict=True))
         return np.arange(ends[split] - len(self.parts[split].frame), ends[split])
 
 
@@ -129,20 +124,22 @@ class ClassificationResult:
 
     def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
         """Return the stored outcomes of every scored item."""
-        task, rows, names = self.task, self.rows, np.array(self.classes, dtype=np.str_)
+        task = self.task
         frame = pl.concat([part.frame.select(*task.sides) for part in task.parts.values()])
-        values = self.gold, self.predicted
-        gold, predicted = (names[value].tolist() for value in values) if self.classes else values
+        gold, predicted = self.gold, self.predicted
+        if self.classes:
+            names = np.array(self.classes)
+            gold, predicted = names[gold], names[predicted]
         stored = outcomes_of(
             evaluation,
-            replace(self.part, frame=frame[rows]),
-            gold,
-            predicted,
+            replace(self.part, frame=frame[self.rows]),
+            gold.tolist(),
+            predicted.tolist(),
             is_class=bool(self.classes),
             classes=self.classes,
             split=self.scored,
             states=[part.state for part in task.parts.values()],
-            rows=task.items(rows),
+            rows=task.items(self.rows),
         )
         return replace(stored, notes=task.notes)
 
@@ -259,17 +256,14 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
         except MissingError as error:
             missing_errors[name] = error
     if not tasks:
-        first_error, *other_errors = missing_errors.items()
-        addition = (
-            f", and {', '.join(name for name, _ in other_errors)} cannot be read either"
-            if other_errors
-            else ""
-        )
-        # it is refused
-        reason = first_error[1].reason if first_error[1].reason != first_error[1].message else ""
-        raise MissingError(
-            first_error[1].message + addition, hint=first_error[1].hint, reason=reason
-        )
+        first_name, *other_names = missing_errors
+        error = missing_errors[first_name]
+        message = error.message
+        if other_names:
+            message += f", and {', '.join(other_names)} cannot be read either"
+        # a reason that is not the message says that the dataset was refused
+        reason = error.reason if error.reason != error.message else ""
+        raise MissingError(message, hint=error.hint, reason=reason)
     return OpenedTasks(tasks=tuple(tasks), missing=missing_errors)
 
 
@@ -369,13 +363,12 @@ def accuracies(
     result: ClassificationResult, setting: SettingName
 ) -> tuple[StoredScore, StoredScore]:
     """Return the accuracy to report and the one that chose the L2 penalty."""
-    task, name = result.task, result.task.name
-    chosen_on = task.rows("dev" if "dev" in task.parts else next(iter(task.parts)))
-    accuracy_score = score(
-        name, "accuracy", result.accuracy, len(result.rows), result.scored, setting=setting
-    )
-    return accuracy_score, score(
-        name, "accuracy", result.dev, len(chosen_on), "dev", setting=setting
+    task = result.task
+    dev_part = task.parts.get("dev") or next(iter(task.parts.values()))
+    dev_rows, rows = len(dev_part.frame), len(result.rows)
+    return (
+        score(task.name, "accuracy", result.accuracy, rows, result.scored, setting=setting),
+        score(task.name, "accuracy", result.dev, dev_rows, "dev", setting=setting),
     )
 
 
@@ -387,8 +380,8 @@ def average_title(name: str, available: int, members: int) -> str:
 def mean_accuracy(
     name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName
 ) -> Iterator[StoredScore]:
-    """Yield the plain mean of the accuracies of MEMBERS; where some are missing its name says how
-    many there are.
+    """Yield the plain mean of the accuracies of MEMBERS; if some are missing, its title says how
+    many are available.
     """
     available = [result for result in results if result.task.name in members]
     if available:

@@ -4,7 +4,7 @@ index, in a file, or as a reranker.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -95,16 +95,14 @@ def listed_prompts(spec: ModelSpec) -> Mapping[str, str]:
     where a typed hub id takes none.
     """
     entry = BY_REPOSITORY.get(spec.location) if spec.kind == "hub" else None
-    return (
-        {}
-        if entry is None or spec.has_typed_prompt or spec.prompt != entry.prompts.get("sts")
-        else entry.prompts
-    )
+    if entry is None or spec.has_typed_prompt or spec.prompt != entry.prompts.get("sts"):
+        return {}
+    return entry.prompts
 
 
 def listed_prompt(prompts: Mapping[str, str], kind: str, role: str | None) -> str | None:
-    """Return the catalog's prompt of a KIND of tasks or of a ROLE; what has no role and no prompt
-    of its own has that of STS.
+    """Return the catalog's prompt for a ROLE, or without a role for a KIND of tasks, which defaults
+    to the prompt of STS.
     """
     if not prompts:
         return None
@@ -117,10 +115,8 @@ def prompt_name(prompts: Mapping[str, Any], task: str, kind: str, role: str | No
     """Return the most special of the PROMPTS that fit, in mteb's own order: task and role, task,
     kind and role, kind, role.
     """
-    names = [
-        name for base in (task, kind) for name in ((f"{base}-{role}", base) if role else (base,))
-    ]
-    return next((name for name in [*names, *([role] if role else [])] if name in prompts), None)
+    names = [f"{task}-{role}", task, f"{kind}-{role}", kind, role] if role else [task, kind]
+    return next((name for name in names if name in prompts), None)
 
 
 MOST_PAIRS = 5_000_000  # that a model reads one by one: hours on a processor
@@ -140,22 +136,16 @@ def similarities_of(
             second=queries.candidates,
             progress=start_progress("pairs"),
         )
-    query_encoder, document_encoder = cast("Encoder", query), cast("Encoder", document)
-    if (
-        query_encoder is document_encoder
-    ):  # at once: whitening that is fitted to the texts needs all of them
-        vectors = query_encoder.encode(
-            [*queries.texts, *queries.candidates], start_progress("sentences")
-        )
+    query_encoder = cast("Encoder", query)
+    document_encoder = cast("Encoder", document)
+    if query_encoder is document_encoder:
+        # at once: whitening that is fitted to the texts needs all of them
+        texts = [*queries.texts, *queries.candidates]
+        vectors = query_encoder.encode(texts, start_progress("sentences"))
         first, second = np.split(vectors, [len(queries.texts)])
     else:
-        first, second = (
-            encoder.encode(texts, start_progress(f"{title} texts"))
-            for encoder, texts, title in (
-                (query_encoder, queries.texts, QUERY),
-                (document_encoder, queries.candidates, DOCUMENT),
-            )
-        )
+        first = query_encoder.encode(queries.texts, start_progress(f"{QUERY} texts"))
+        second = document_encoder.encode(queries.candidates, start_progress(f"{DOCUMENT} texts"))
     return VectorSearch(first=first, second=second, similarity=query_encoder.similarity)
 
 
@@ -180,8 +170,8 @@ class SimilarityOrder:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoredOrder:
-    """The order of documents that have scores of another program, or of a model that read them
-    again: those that have none come after the others, as they were BEFORE, if there was anything.
+    """The order of documents by the scores of another program, or of a model that reranks them.
+    Documents without a score come last, in the order that they had BEFORE, if any.
     """
 
     query: Places
@@ -202,16 +192,22 @@ class ScoredOrder:
         return np.where(np.isfinite(ranks), ranks, self.before.ranks)
 
     def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query, of those that are in the corpus and
-        count.
+        """Return the first COUNT documents of each query among those that are in the corpus and
+        not excluded.
         """
-        queries, base = self.queries, len(self.queries.candidates)
+        queries = self.queries
+        base = len(queries.candidates)
         excluded = queries.excluded[0] * base + queries.excluded[1]
         has_text = (self.document != NONE) & (self.document < base)
         is_kept = has_text & ~np.isin(self.query * base + self.document, excluded)
-        query, document, score = self.query[is_kept], self.document[is_kept], self.score[is_kept]
-        size = len(queries.texts)
-        documents = best_documents(query, document, score, queries, queries=size, count=count)
+        documents = best_documents(
+            self.query[is_kept],
+            self.document[is_kept],
+            self.score[is_kept],
+            queries,
+            queries=len(queries.texts),
+            count=count,
+        )
         if self.before is None or count <= self.depth:
             return documents
         later_documents = self.before.first(count)[:, self.depth :]
@@ -230,35 +226,31 @@ class Searcher:
     def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
         from embedlab.encoders.loading import scorer_for  # heavy
 
-        self._spec, self._start, self.name = spec, start_progress, spec.name
-        is_reranker = spec.kind == RERANK
-        parts = spec.parts if is_reranker else ()
-        self._parts = [Searcher(part, settings, start_progress) for part in parts]
+        self._spec = spec
+        self._start = start_progress
+        self.name = spec.name
+        self.fingerprint: str
+        self._parts: list[Searcher] = []
+        self._encoders: RoleEncoders | None = None
         self._run = spec.shipped.found(spec.location)
-        self._encoders = (
-            None
-            if is_reranker or self._run is not None or spec.shipped.index is not None
-            else RoleEncoders(spec, lambda spec: scorer_for(spec, settings, cache=settings.cache))
-        )
-        self.fingerprint: str = (
-            combined_fingerprint(
-                spec.kind, *(part.fingerprint for part in self._parts), str(spec.depth)
-            )
-            if is_reranker
-            else spec_fingerprint(spec, precision=self.facts.precision)
-            if self._encoders is None
-            else self._encoders.usual.fingerprint
-        )
+        if spec.kind == RERANK:
+            self._parts = [Searcher(part, settings, start_progress) for part in spec.parts]
+            fingerprints = [part.fingerprint for part in self._parts]
+            self.fingerprint = combined_fingerprint(spec.kind, *fingerprints, str(spec.depth))
+        elif self._run is not None or spec.shipped.index is not None:
+            self.fingerprint = spec_fingerprint(spec, precision=self.facts.precision)
+        else:
+            load = partial(scorer_for, settings=settings, cache=settings.cache)
+            self._encoders = RoleEncoders(spec, load)
+            self.fingerprint = self._encoders.usual.fingerprint
 
     @property
     def facts(self) -> EncoderFacts:
         """The facts of what computed the similarities."""
         if self._parts:
             facts = [part.facts for part in self._parts]
-            return replace(
-                facts[0],
-                refused=tuple({text for part_facts in facts for text in part_facts.refused}),
-            )
+            refused = {text for part_facts in facts for text in part_facts.refused}
+            return replace(facts[0], refused=tuple(refused))
         return EncoderFacts() if self._encoders is None else self._encoders.usual.facts
 
     @property
@@ -307,21 +299,20 @@ class Searcher:
 
     def _rerank(self, queries: Queries) -> DocumentOrder:
         """Return the order of the second part, its first documents in that of the first part."""
-        (model, first_searcher), depth, name = (
-            self._parts,
-            self._spec.depth,
-            queries.part.state.name,
-        )
+        model, first_searcher = self._parts
+        depth = self._spec.depth
         assert depth is not None
         first_order = first_searcher.search(queries)
         first_documents = first_order.first(depth)
-        query, column = np.nonzero(first_documents != NONE)
-        document = first_documents[query, column]
+        is_document = first_documents != NONE
+        query, _ = np.nonzero(is_document)
+        document = first_documents[is_document]
         excluded = np.bincount(queries.excluded[0], minlength=len(queries.texts))
         expected = np.minimum(depth, len(queries.candidates) - excluded)
-        short_queries = int(((first_documents != NONE).sum(axis=1) < expected).sum())
-        queries_text = count_text(short_queries, "queries have")
-        note = f"{name}: {queries_text} fewer than {depth} documents to rerank"
+        notes = [*first_order.notes]
+        if short_queries := int((is_document.sum(axis=1) < expected).sum()):
+            subject = f"{queries.part.state.name}: {count_text(short_queries, 'queries have')}"
+            notes.append(f"{subject} fewer than {depth} documents to rerank")
         return ScoredOrder(
             before=first_order,
             query=query,
@@ -329,45 +320,46 @@ class Searcher:
             score=model._scores(queries, query, document),
             depth=depth,
             queries=queries,
-            notes=(*first_order.notes, *([note] if short_queries else [])),
+            notes=tuple(notes),
         )
 
 
 def _stored_order(run: Run, queries: Queries) -> DocumentOrder:
     """Return the order in a file, with notes on what the program and the data do not share."""
     name = queries.part.state.name
-    numbers, positions = ({key: index for index, key in enumerate(ids)} for ids in queries.ids)
-    rows = run.rows.with_columns(
-        number=pl.col("query").replace_strict(numbers, default=None, return_dtype=pl.Int64),
-        place=pl.col("document").replace_strict(positions, default=NONE, return_dtype=pl.Int64),
-    )
-    known_rows = rows.drop_nulls("number")
-    if known_rows.is_empty():
+    query_ids, document_ids = queries.ids
+    query_of_id = {key: index for index, key in enumerate(query_ids)}
+    document_of_id = {key: index for index, key in enumerate(document_ids)}
+    query = run.rows["query"].replace_strict(query_of_id, default=None, return_dtype=pl.Int64)
+    rows = run.rows.filter(query.is_not_null())
+    if rows.is_empty():
         raise MissingError(
             f"{run.path} has no query of {name}",
-            hint=f"its queries have ids such as {queries.ids[0][0]!r}",
+            hint=f"its queries have ids such as {query_ids[0]!r}",
         )
-    missing_queries = len(numbers) - known_rows["number"].n_unique()
-    unknown_queries = rows.filter(pl.col("number").is_null())["query"].n_unique()
+    document = rows["document"].replace_strict(document_of_id, default=NONE, return_dtype=pl.Int64)
+    missing_queries = len(query_ids) - rows["query"].n_unique()
+    unknown_queries = run.rows["query"].n_unique() - rows["query"].n_unique()
     # qrels alone name few of the documents
-    unknown = int((known_rows["place"] == NONE).sum()) if queries.has_texts else 0
+    unknown = int((document == NONE).sum()) if queries.has_texts else 0
     notes = {
-        f"it has no documents for {missing_queries} of {len(numbers)} queries": missing_queries,
+        f"it has no documents for {missing_queries} of {len(query_ids)} queries": missing_queries,
         f"its documents for {unknown_queries} other queries are ignored": unknown_queries,
         f"{unknown} of its lines name documents that are not in the corpus": unknown,
     }
-    query, document, score = (known_rows[key].to_numpy() for key in ("number", "place", "score"))
     return ScoredOrder(
-        query=query,
-        document=document,
-        score=score,
+        query=query.drop_nulls().to_numpy(),
+        document=document.to_numpy(),
+        score=rows["score"].to_numpy(),
         queries=queries,
         notes=tuple(f"{name}: {text}" for text, count in notes.items() if count),
     )
 
 
 def refuse_reranking(spec: ModelSpec) -> None:
-    """Refuse a reranker of which a part cannot do its part; nothing is loaded."""
+    """Refuse a reranker with a model that cannot rerank, or with nothing to rerank; nothing is
+    loaded.
+    """
     if spec.kind != RERANK:
         return
     model, first_spec = spec.parts
@@ -386,13 +378,15 @@ def refuse_reranking(spec: ModelSpec) -> None:
 
 
 def count_read_pairs(spec: ModelSpec, queries: Queries) -> int:
-    """Return how many pairs of a query and a document a model of SPEC reads together; 0 of one with
-    vectors.
+    """Return how many pairs of a query and a document a model of SPEC reads together; 0 for a model
+    with vectors.
     """
-    if spec.kind == RERANK:
-        assert spec.depth is not None
-        deepest = len(queries.texts) * min(spec.depth, len(queries.candidates))
-        return (deepest if spec.parts[0].shipped.scorer is not None else 0) + count_read_pairs(
-            spec.parts[1], queries
-        )
-    return len(queries.texts) * len(queries.candidates) if spec.shipped.scorer is not None else 0
+    if spec.kind != RERANK:
+        reads_pairs = spec.shipped.scorer is not None
+        return len(queries.texts) * len(queries.candidates) * reads_pairs
+    assert spec.depth is not None
+    model, first = spec.parts
+    count = count_read_pairs(first, queries)
+    if model.shipped.scorer is not None:
+        count += len(queries.texts) * min(spec.depth, len(queries.candidates))
+    return count

@@ -85,10 +85,9 @@ def _score_pairs(
         values = scorer.score(first, second, report)
     similar = pl.Series("similarity", np.asarray(values)).fill_nan(None)
     if len(distinct) < len(pairs):
-        scored_pairs = distinct.with_columns(similar)
-        similar = pairs.join(scored_pairs, on=_SIDES, how="left", maintain_order="left")[
-            "similarity"
-        ]
+        scores = distinct.with_columns(similar)
+        all_pairs = pairs.join(scores, on=_SIDES, how="left", maintain_order="left")
+        similar = all_pairs["similarity"]
     bounds = np.cumsum([0, *(len(part.frame) for part in parts)]).tolist()
     return [similar[start:end] for start, end in pairwise(bounds)]
 
@@ -98,7 +97,7 @@ def _refusal_notes(parts: Sequence[Part], similar: Sequence[pl.Series]) -> Itera
     for part, column in zip(parts, similar, strict=True):
         if 0 < column.null_count() < len(column):
             row = int(column.is_null().arg_true()[0])
-            first, second = (part.frame[side][row] for side in _SIDES)
+            first, second = part.frame.select(_SIDES).row(row)
             text = (
                 f"no vectors for {column.null_count()} of {len(column)} pairs of "
                 f"{dataset_of(part.state)}; comparisons leave these out for every model: the first is pair "
@@ -153,42 +152,35 @@ def pair_scores(outcomes: Outcomes, member: str) -> tuple[StoredScore, ...]:
     """Return every number of a member: by dataset in three aggregations, by source and by Dice
     fifth, Spearman and Pearson.
     """
-    scores: list[tuple[str, Evidence, str, str | None]] = []
+    scores: list[StoredScore] = []
     for aggregate in AGGREGATES:
         for method in METHODS:
             measured = with_measures(outcomes, method)
-            evidence = outcome_evidence(measured, [member], aggregate=aggregate, is_tested=False)
-            scores += [
-                (
-                    "average" if slice_evidence.averaged_keys else "dataset",
-                    slice_evidence,
-                    aggregate,
-                    None,
-                )
-                for slice_evidence in evidence
-            ]
+            for evidence in outcome_evidence(
+                measured, [member], aggregate=aggregate, is_tested=False
+            ):
+                by = "average" if evidence.averaged_keys else "dataset"
+                scores.append(_stored_score(evidence, by, aggregate))
+    measured = with_measures(outcomes, *METHODS)
     for by in BYS[1:]:
-        evidence = outcome_evidence(
-            with_measures(outcomes, *METHODS),
-            [member],
-            slices_of(outcomes, (), by=by),
-            is_tested=False,
-        )
-        scores += [
-            (by, slice_evidence, "all", slice_evidence.slice_title if by == "dice" else None)
-            for slice_evidence in evidence
-        ]
-    return tuple(
-        StoredScore(
-            by=by,
-            slice=slice_evidence.slice_key,
-            metric=slice_evidence.metric,
-            setting=aggregate,
-            value=float(slice_evidence.points[0]),
-            items=slice_evidence.items,
-            title=title,
-        )
-        for by, slice_evidence, aggregate, title in scores
+        slices = slices_of(outcomes, (), by=by)
+        for evidence in outcome_evidence(measured, [member], slices, is_tested=False):
+            title = evidence.slice_title if by == "dice" else None
+            scores.append(_stored_score(evidence, by, "all", title))
+    return tuple(scores)
+
+
+def _stored_score(
+    evidence: Evidence, by: str, setting: str, title: str | None = None
+) -> StoredScore:
+    return StoredScore(
+        by=by,
+        slice=evidence.slice_key,
+        metric=evidence.metric,
+        setting=setting,
+        value=float(evidence.points[0]),
+        items=evidence.items,
+        title=title,
     )
 
 

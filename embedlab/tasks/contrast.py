@@ -46,9 +46,8 @@ from embedlab.tasks.task import (
 
 CLOSER, MARGIN = "entailed closer", "margin"
 SPLIT = "test"
-_TRIPLET = dict(
-    zip(COLUMNS, ("anchor", "positive", "negative"), strict=True)
-)  # sentences that are searched in training text
+# sentences that are searched in training text
+_TRIPLET = dict(zip(COLUMNS, ("anchor", "positive", "negative"), strict=True))
 
 Numbers = NDArray[np.float64]
 
@@ -82,9 +81,8 @@ class Contrast(Task):
         "SICK, revised SNLI, SNLI, your own triples"
     )
     datasets = tuple(SOURCES)
-    averaged = tuple(
-        name for name, source in SOURCES.items() if source.rule is None
-    )  # the sets that people wrote
+    # the sets that people wrote
+    averaged = tuple(name for name, source in SOURCES.items() if source.rule is None)
 
     def has_dataset(self, name: str) -> bool:
         """Return whether NAME is a set of contrasts, or a user's own file of them."""
@@ -154,37 +152,34 @@ class Contrast(Task):
 
 def contrast_scores(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
     """Yield the measures of a dataset, then those of each of its phenomena."""
-    anchors, name = anchor_numbers(part), part.state.name
+    name = part.state.name
+    anchors = anchor_numbers(part)
+    slices = [("dataset", name, np.arange(len(item_margins)))]
     kinds = phenomenon_of(part.frame["sentence2"], part.frame["contradicted"])
-    values = sorted(kinds.unique().to_list(), key=PHENOMENON.place)
-    groups = {f"{name} {value}": np.flatnonzero((kinds == value).to_numpy()) for value in values}
-    parts = {"dataset": {name: np.arange(len(item_margins))}, PHENOMENON.name: groups}
-    for by, slices in parts.items():
-        for title, rows in slices.items():
-            for metric in (CLOSER, MARGIN):
-                value = MEASURES[metric].value(anchors[rows], item_margins[rows])
-                yield score(title, metric, value, len(rows), SPLIT, by=by)
+    for kind in sorted(kinds.unique().to_list(), key=PHENOMENON.place):
+        rows = np.flatnonzero((kinds == kind).to_numpy())
+        slices.append((PHENOMENON.name, f"{name} {kind}", rows))
+    for by, title, rows in slices:
+        for metric in (CLOSER, MARGIN):
+            value = MEASURES[metric].value(anchors[rows], item_margins[rows])
+            yield score(title, metric, value, len(rows), SPLIT, by=by)
 
 
 def baseline_note(part: Part) -> str:
     """Return how often the entailed sentence is the one with more of the anchor's words, and the
     one nearer in length; ties count half.
     """
-    anchors, (first, second, third) = anchor_numbers(part), (part.frame[name] for name in COLUMNS)
-    overlap = [dice_of_rows(first, other).to_numpy() for other in (second, third)]
-    length = [
-        -(word_counts(other).cast(pl.Int64) - word_counts(first).cast(pl.Int64)).abs().to_numpy()
-        for other in (second, third)
-    ]
-    shares = (
-        100 * MEASURES[CLOSER].value(anchors, entailed - other)
-        for entailed, other in (overlap, length)
-    )
-    dice, words = (f"{share:.2f}" for share in shares)
+    closer = MEASURES[CLOSER].value
+    anchors = anchor_numbers(part)
+    first, second, third = (part.frame[name] for name in COLUMNS)
+    overlap = dice_of_rows(first, second) - dice_of_rows(first, third)
+    lengths = [word_counts(texts).cast(pl.Int64) for texts in (first, second, third)]
+    nearness = (lengths[2] - lengths[0]).abs() - (lengths[1] - lengths[0]).abs()
+    by_overlap = 100 * closer(anchors, overlap.to_numpy())
+    by_length = 100 * closer(anchors, nearness.to_numpy())
     return (
         f"{part.state.name}: {count_text(len(anchors), 'triples')}; the entailed one is closer by "
-        f"word overlap in "
-        f"{dice}%, by length in {words}%, by chance in 50%"
+        f"word overlap in {by_overlap:.2f}%, by length in {by_length:.2f}%, by chance in 50%"
     )
 
 

@@ -129,9 +129,8 @@ def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
     start = 0
     for rows in _chunks(unit):
         similarity = rows @ unit.T
-        similarity[
-            np.arange(len(rows)), np.arange(start, start + len(rows))
-        ] = -np.inf  # a vector is not its own neighbour
+        # a vector is not its own neighbour
+        np.fill_diagonal(similarity[:, start : start + len(rows)], -np.inf)
         nearest = np.argpartition(-similarity, neighbours - 1, axis=1)[:, :neighbours]
         counts += np.bincount(nearest.ravel(), minlength=len(unit))
         start += len(rows)
@@ -144,20 +143,21 @@ def evaluate_geometry(
     """The geometry of each part's pairs (sentence1, sentence2, gold); all sentences are encoded
     together, each once.
     """
-    columns = [part.frame[side].to_list() for part in parts for side in ("sentence1", "sentence2")]
+    columns = [part.frame[side] for part in parts for side in ("sentence1", "sentence2")]
     sentences, index = distinct_texts([sentence for column in columns for sentence in column])
     start = progress("sentences") if progress else None
     vectors, is_accepted = encode_accepted(encoder, sentences, start)
-    row_indices = np.split(index, np.cumsum([len(column) for column in columns])[:-1])
-    scores, notes = list[StoredScore](), list[str]()
-    for part, first, second in zip(parts, row_indices[::2], row_indices[1::2], strict=True):
+    ends = np.cumsum([len(column) for column in columns])
+    indices = np.split(index, ends[:-1])
+    scores: list[StoredScore] = []
+    notes: list[str] = []
+    for part, first, second in zip(parts, indices[::2], indices[1::2], strict=True):
         is_readable = is_accepted[first] & is_accepted[second]
         readable_part = replace(part, frame=part.frame.filter(is_readable))
         scores += _scores(readable_part, vectors, first[is_readable], second[is_readable])
-        if unread := int((~is_readable).sum()):
-            notes.append(
-                f"{part.state.name}: {unread} of {len(first)} pairs left out, without a vector"
-            )
+        if unread := len(first) - len(readable_part.frame):
+            name = part.state.name
+            notes.append(f"{name}: {unread} of {len(first)} pairs left out, without a vector")
     return evaluation_of("geometry", encoder, [part.state for part in parts], scores, notes)
 
 
@@ -166,13 +166,12 @@ def _scores(
 ) -> Iterator[StoredScore]:
     used_rows, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
-    geometry = measure_geometry(
-        vectors[used_rows], inverse[: len(first)], inverse[len(first) :], is_close
-    )
+    geometry = measure_geometry(vectors[used_rows], *np.split(inverse, 2), is_close)
     items = {"average cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for metric, value in geometry.items():
-        count, setting = items.get(metric, len(used_rows)), settings.get(metric, "")
+        count = items.get(metric, len(used_rows))
+        setting = settings.get(metric, "")
         yield score(part.state.name, metric, value, count, part.state.split, setting=setting)
 
 

@@ -47,9 +47,8 @@ ItemValues = NDArray[Any]  # (items,) class indices, or scores
 
 def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
     """Matthews correlation of two binary columns; 0 where either is constant."""
-    table = np.array(
-        [[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)], dtype=np.float64
-    )
+    counts = [[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)]
+    table = np.array(counts, dtype=np.float64)
     spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
     return float(np.linalg.det(table) / spread) if spread else 0.0
 
@@ -120,8 +119,8 @@ class Classifier:
         index, stage = classifier_stage(spec)
         encoder, _ = load_member(spec, settings)
         head = load_objectives(run_of(spec), encoder.dim)[index]
-        name, options = stage.data.datasets[0], stage.objective.options
-        return cls(encoder=encoder, dataset=name, options=options, head=head)
+        options = stage.objective.options
+        return cls(encoder=encoder, dataset=stage.data.datasets[0], options=options, head=head)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -130,14 +129,12 @@ class Classifier:
 
     def answers(self, frame: pl.DataFrame, progress: ProgressCallback | None = None) -> ItemValues:
         """Return the predicted class index, or score, of each row."""
-        texts: Sequence[Text] = (
-            [
-                TextPair(first=first, second=second)
-                for first, second in zip(frame["sentence1"], frame["sentence2"], strict=True)
-            ]
-            if self.options.joint
-            else frame["sentence"].to_list()
-        )
+        texts: Sequence[Text]
+        if self.options.joint:
+            pairs = zip(frame["sentence1"], frame["sentence2"], strict=True)
+            texts = [TextPair(first=first, second=second) for first, second in pairs]
+        else:
+            texts = frame["sentence"].to_list()
         vectors = self.encoder.encode(texts, progress)
         weight, bias = (tensor.numpy() for tensor in self.head.linear())
         logits = vectors @ weight.T + bias  # (rows, classes), or (rows, 1)
@@ -189,7 +186,8 @@ class GlueSubmission:
 
     def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
         """Refuse unreadable test splits and two runs for one task; no model is loaded."""
-        source, authors = Source.from_settings(settings), dict[str, str]()
+        source = Source.from_settings(settings)
+        authors: dict[str, str] = {}
         for spec in specs:
             name = classifier_stage(spec)[1].data.datasets[0]
             for split, file in GLUE_TASKS[name].files.items():
@@ -210,7 +208,9 @@ class GlueSubmission:
         What `check` refuses is refused before anything is written.
         """
         self.check(specs, settings)
-        source, texts, authors = Source.from_settings(settings), dict[Path, str](), {}
+        source = Source.from_settings(settings)
+        texts: dict[Path, str] = {}
+        authors: dict[Path, str] = {}
         for spec in specs:
             classifier = Classifier.of(spec, settings)
             for split, file in GLUE_TASKS[classifier.dataset].files.items():
@@ -226,13 +226,12 @@ def predictions_text(answers: ItemValues, classes: Sequence[str]) -> str:
     """Return the text of a file of predictions: the row of each item from 0, and its label or,
     without CLASSES, its score from 0 to 5.
     """
-    predictions = (
-        [classes[answer] for answer in answers]
-        if classes
-        else [f"{number:.3f}" for number in answers.clip(LOWEST, HIGHEST)]
-    )
-    rows = [("index", "prediction"), *enumerate(predictions)]
-    return "".join(f"{index}\t{prediction}\n" for index, prediction in rows)
+    if classes:
+        predictions = [classes[answer] for answer in answers]
+    else:
+        predictions = [f"{number:.3f}" for number in answers.clip(LOWEST, HIGHEST)]
+    lines = [f"{index}\t{prediction}\n" for index, prediction in enumerate(predictions)]
+    return "".join(["index\tprediction\n", *lines])
 
 
 class Glue(Task):
@@ -259,9 +258,8 @@ class Glue(Task):
         """Refuse a model without a classifier, and validation splits that cannot be read, before
         anything is loaded.
         """
-        _validation_parts(
-            classifier_stage(spec)[1].data.datasets[0], Source.from_settings(settings)
-        )
+        _, stage = classifier_stage(spec)
+        _validation_parts(stage.data.datasets[0], Source.from_settings(settings))
 
     def check_recipe(self, recipe: Recipe, source: Source) -> None:
         """Refuse the same for the model that RECIPE would train."""
@@ -281,24 +279,20 @@ class Glue(Task):
         classifier = Classifier.of(spec, settings)
         name, classes = classifier.dataset, classifier.classes
         parts = _validation_parts(name, Source.from_settings(settings))
-        columns = [
-            (
-                classifier.gold(part.frame),
-                classifier.answers(part.frame, start_progress(f"{name} {part.state.split}")),
-            )
-            for part in parts
-        ]
+        columns = []
+        for part in parts:
+            progress = start_progress(f"{name} {part.state.split}")
+            gold = classifier.gold(part.frame)
+            columns.append((gold, classifier.answers(part.frame, progress)))
         scores = list(_scores(parts, columns))
-        evaluation = evaluation_of(
-            "glue", classifier.encoder, [part.state for part in parts], scores
-        )
+        states = [part.state for part in parts]
+        evaluation = evaluation_of("glue", classifier.encoder, states, scores)
+        is_class = bool(classes)
         outcomes = []
         for part, values in zip(parts, columns, strict=True):
             gold, answers = (np.array(classes)[column] if classes else column for column in values)
             outcomes.append(
-                outcomes_of(
-                    evaluation, part, gold, answers, is_class=bool(classes), classes=classes
-                )
+                outcomes_of(evaluation, part, gold, answers, is_class=is_class, classes=classes)
             )
         return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
 
@@ -314,10 +308,12 @@ class Glue(Task):
 def _scores(
     parts: Sequence[Part], columns: Sequence[tuple[ItemValues, ItemValues]]
 ) -> Iterator[StoredScore]:
-    """Yield each measure on each part, then GLUE's score: the mean over its validation splits of
-    the mean of those that count.
+    """Yield each measure on each part, then GLUE's score: the mean over the validation splits of
+    the mean of the measures that count.
     """
-    name, main_values, items = parts[0].state.name, list[float](), 0
+    name = parts[0].state.name
+    main_values: list[float] = []
+    items = 0
     glue_task = GLUE_TASKS[name]
     for part, (gold, answers) in zip(parts, columns, strict=True):
         values = [_METRICS[metric](gold, answers) for metric in glue_task.metrics]

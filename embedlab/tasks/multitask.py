@@ -75,12 +75,14 @@ def dataset_metric(dataset: str, prediction: Prediction, frame: pl.DataFrame) ->
 def _scores(
     predictions: Mapping[str, Prediction], parts: Mapping[str, Part]
 ) -> Iterator[StoredScore]:
-    values, items = list[float](), 0
+    values: list[float] = []
+    items = 0
     for name, prediction in predictions.items():
-        values.append(dataset_metric(name, prediction, parts[name].frame))
-        count = len(parts[name].frame)
-        items += count
-        yield score(name, METRICS[name], values[-1], count, "dev", setting="all")
+        frame = parts[name].frame
+        value = dataset_metric(name, prediction, frame)
+        values.append(value)
+        items += len(frame)
+        yield score(name, METRICS[name], value, len(frame), "dev", setting="all")
     if len(values) == len(MULTITASK_DATASETS):
         yield score(MEAN, OF_THREE, fmean(values), items, "dev", setting="all", by="average")
 
@@ -203,16 +205,14 @@ class Multitask(Task):
         """Return the dev score x 100 as a function: of one dataset, or for "multitask" the mean
         over those that a model can predict.
         """
-        parts = {
-            dataset_name: source.open(dataset_name, "dev")
-            for dataset_name in (MULTITASK_DATASETS if name == self.name else (name,))
-        }
+        names = MULTITASK_DATASETS if name == self.name else (name,)
+        parts = {dataset_name: source.open(dataset_name, "dev") for dataset_name in names}
 
         def score(trained: "TrainedEncoder") -> float:
             predictions = _heads.predict_all({"": trained}, parts, source)
             return 100 * fmean(
-                dataset_metric(dataset_name, predictions[dataset_name], parts[dataset_name].frame)
-                for dataset_name in predictions
+                dataset_metric(dataset_name, prediction, parts[dataset_name].frame)
+                for dataset_name, prediction in predictions.items()
             )
 
         return score

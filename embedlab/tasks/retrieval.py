@@ -93,13 +93,13 @@ def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
 
 
 def _rank_items(searcher: Searcher, queries: Queries, lost_texts: Sequence[str]) -> Ranked:
-    """Return the ranks of the items of QUERIES, without those whose texts the model refuses, or
-    that are LOST TEXTS of another model.
+    """Return the ranks of the items of QUERIES, without items with texts that the model refuses, or
+    that another model refused (LOST TEXTS).
     """
     refused = {*lost_texts} if queries.has_texts else set()
-    readable, items = (
-        queries.without(refused) if refused else (queries, np.arange(len(queries.query)))
-    )
+    readable, items = queries, np.arange(len(queries.query))
+    if refused:
+        readable, items = queries.without(refused)
     while True:
         try:
             order = searcher.search(readable)
@@ -109,19 +109,20 @@ def _rank_items(searcher: Searcher, queries: Queries, lost_texts: Sequence[str])
             readable, items = queries.without(refused)
             if not len(items):
                 raise
-    name, unasked = queries.part.state.name, len(queries.texts) - len(readable.texts)
-    unread = len(queries.candidates) - len(readable.candidates)
-    notes = [
-        f"{name}: {unasked} of {len(queries.texts)} queries and {unread} of {len(queries.candidates)} "
-        f"documents left out, without a vector"
-    ] * bool(refused)
-    gold = query_gold(queries.query, queries.grade)
+    notes = [*order.notes]
+    if refused:
+        query_count, document_count = len(queries.texts), len(queries.candidates)
+        notes.append(
+            f"{queries.part.state.name}: {query_count - len(readable.texts)} of {query_count} "
+            f"queries and {document_count - len(readable.candidates)} of {document_count} documents "
+            f"left out, without a vector"
+        )
     return Ranked(
         queries=readable,
         ranks=order.ranks,
-        notes=(*order.notes, *notes),
+        notes=tuple(notes),
         items=items,
-        gold=gold,
+        gold=query_gold(queries.query, queries.grade),
     )
 
 
@@ -251,8 +252,8 @@ class Retrieval(Task):
 
 
 def _notes_on(opened: Sequence[Queries]) -> Iterator[str]:
-    """Yield what is said of sets whatever the model: what is skipped, and copies of documents and
-    queries.
+    """Yield the notes on sets that hold for every model: what is skipped, and copies of documents
+    and queries.
     """
     for queries in opened:
         state = queries.part.state
@@ -266,35 +267,42 @@ def _notes_on(opened: Sequence[Queries]) -> Iterator[str]:
 
 
 def _notes_on_copies(queries: Queries) -> Iterator[str]:
-    """Yield how many documents have the text of one that is relevant to a query to which they are
-    not, and what they cost a model that ranks each relevant text first: what ties is in the worst
-    order. Then how many more have its words alone.
+    """Yield how many documents have the text of a document that is relevant to a query to which
+    they are not, and the best score that they leave possible, as ties count in the worst order.
+    Then yield how many more have only the same words.
     """
-    name, copies = queries.part.state.name, 0
+    name = queries.part.state.name
+    copies = 0
     words = [normalise(text) or text for text in queries.candidates]
     for form, candidates in (("text", queries.candidates), ("words", words)):
         total, best = _cost_of_copies(queries, distinct_texts(candidates)[1])
-        if not (new := total - copies):
+        new = total - copies
+        if not new:
             continue
         copies = total
         subject, verb = ("document has", "is") if new == 1 else ("documents have", "are")
-        worst = f": the best possible {METRICS[0]} is {100 * best:.2f}" * (form == "text")
-        yield f"{name}: {new} {subject} the {form} of a relevant one but {verb} not marked relevant{worst}"
+        note = (
+            f"{name}: {new} {subject} the {form} of a relevant one but {verb} not marked relevant"
+        )
+        if form == "text":
+            note += f": the best possible {METRICS[0]} is {100 * best:.2f}"
+        yield note
 
 
 def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, float]:
-    """Return how many documents have the number among TEXTS, (documents,), of a relevant one; and
-    the highest score of a model that gives equal texts one rank.
+    """Return how many documents have the number among TEXTS, (documents,), of a relevant document,
+    and the highest score of a model that gives equal texts one rank.
     """
     pair = ["query", "document"]
     documents = pl.DataFrame({"document": np.arange(len(texts)), "text": texts})
-    columns = (queries.query, queries.relevant, queries.grade)
-    items = pl.DataFrame(dict(zip((*pair, "grade"), columns, strict=True)))
+    columns = {"query": queries.query, "document": queries.relevant, "grade": queries.grade}
+    items = pl.DataFrame(columns)
     excluded = pl.DataFrame(dict(zip(pair, queries.excluded, strict=True)))
     relevant_texts = items.join(documents, on="document").select("query", "text").unique()
     rows = relevant_texts.join(documents, on="text").join(excluded, on=pair, how="anti")
     rows = rows.join(items, on=pair, how="left")
-    if not (copies := rows.filter(pl.col("grade").is_null())["document"].n_unique()):
+    copies = rows.filter(pl.col("grade").is_null())["document"].n_unique()
+    if not copies:
         return 0, 1.0
     graded = rows.group_by("query", "text").agg(pl.col("grade").fill_null(0).sort())
     by_query = graded.group_by("query").agg("text", "grade")
@@ -355,11 +363,10 @@ def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
     """Refuse a model that would read very many pairs of a query and a document together."""
     if (count := count_read_pairs(spec, queries)) > MOST_PAIRS:
         pairs = f"{count:,} pairs of {queries.part.state.name}, more than {MOST_PAIRS:,}"
-        suggestion = (
-            f"rerank:{spec.name},bm25,100"
-            if spec.kind != RERANK
-            else f"rerank:{spec.parts[0].name},{spec.parts[1].name},20"
-        )
+        suggestion = f"rerank:{spec.name},bm25,100"
+        if spec.kind == RERANK:
+            model, first = spec.parts
+            suggestion = f"rerank:{model.name},{first.name},20"
         raise UsageError(
             f"{spec.name!r} would read each pair by itself: {pairs}",
             hint=f"rerank the first documents of another: {suggestion}",
@@ -367,8 +374,8 @@ def _refuse_many_pairs(spec: ModelSpec, queries: Queries) -> None:
 
 
 def _open_queries(source: Source, names: Sequence[str]) -> tuple[list[Queries], list[MissingError]]:
-    """Return the queries of NAMES that are available, and the errors of the others; where none is,
-    the first is raised.
+    """Return the queries of NAMES that are available, and the errors of the others; if none is
+    available, raise the first error.
     """
 
     def opened(name: str) -> Queries:
