@@ -257,13 +257,13 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
             missing_errors[name] = error
     if not tasks:
         first_name, *other_names = missing_errors
-        error = missing_errors[first_name]
-        message = error.message
+        first_error = missing_errors[first_name]
+        message = first_error.message
         if other_names:
             message += f", and {', '.join(other_names)} cannot be read either"
         # a reason that is not the message says that the dataset was refused
-        reason = error.reason if error.reason != error.message else ""
-        raise MissingError(message, hint=error.hint, reason=reason)
+        reason = first_error.reason if first_error.reason != first_error.message else ""
+        raise MissingError(message, hint=first_error.hint, reason=reason)
     return OpenedTasks(tasks=tuple(tasks), missing=missing_errors)
 
 

@@ -166,7 +166,8 @@ def _scores(
 ) -> Iterator[StoredScore]:
     used_rows, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
-    geometry = measure_geometry(vectors[used_rows], *np.split(inverse, 2), is_close)
+    first, second = np.split(inverse, 2)
+    geometry = measure_geometry(vectors[used_rows], first, second, is_close)
     items = {"average cosine": len(first), "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for metric, value in geometry.items():

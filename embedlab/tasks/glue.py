@@ -84,6 +84,7 @@ def _task(file: str, *counted: str, shown: tuple[str, ...] = ()) -> GlueTask:
     return GlueTask(metrics=(*counted, *shown), counted=len(counted), files=files)
 
 
+# by the name of the dataset
 GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(
     {
         "glue-cola": _task("CoLA", "matthews", shown=("accuracy",)),
@@ -96,7 +97,7 @@ GLUE_TASKS: Mapping[str, GlueTask] = MappingProxyType(
         "glue-rte": _task("RTE", "accuracy"),
         "glue-wnli": _task("WNLI", "accuracy"),
     }
-)  # by the name of the dataset
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -198,9 +198,8 @@ def _open_parts(source: Source, names: Sequence[str]) -> tuple[list[Part], list[
 
 def _open_corpus(source: Source, name: str) -> Part:
     part = source.open_split(dataset(SOURCES[name][0]), SOURCES[name][1])
-    state = replace(
-        part.state, name=name, split=part.state.split.partition("-")[0]
-    )  # the name says which of two dev splits
+    # the name says which of two dev splits
+    state = replace(part.state, name=name, split=part.state.split.partition("-")[0])
     return Part(frame=part.frame.rename(_SIDES), state=state)
 
 

@@ -127,9 +127,8 @@ class TaskResult:
     outcomes: tuple[StoredOutcomes, ...] = ()  # of the datasets that are tested item by item
     missing: tuple[MissingError, ...] = ()
     tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
-    averages: Mapping[str, Sequence[str]] = field(
-        default_factory=dict
-    )  # datasets of each average, by the beginning of its name
+    # datasets of each average, by the beginning of its name
+    averages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     by: tuple[str, ...] = ()  # properties by whose values there are scores too
 
     @cached_property
@@ -217,14 +216,12 @@ class Task(ABC):
     name: str
     summary: str
     has_items: bool = True  # whether it has outcomes item by item
-    aggregates: tuple[
-        Aggregate, ...
-    ] = ()  # ways to put the sources of a dataset together: of correlations of similarities
+    # ways to put the sources of a dataset together: of correlations of similarities
+    aggregates: tuple[Aggregate, ...] = ()
     datasets: tuple[str, ...] = ()  # those of its suite, in order; each can be evaluated by itself
     item_datasets: tuple[str, ...] = ()  # those whose predictions may come from a file
-    dev_names: tuple[
-        str, ...
-    ] = ()  # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
+    # allowed in a recipe's `evaluate.dev`, besides datasets of pairs
+    dev_names: tuple[str, ...] = ()
     is_each_alone: bool = False  # each of its datasets is evaluated and stored by itself
     # whether a text without a vector costs the items that have it alone
     has_lone_items: bool = False
