@@ -90,13 +90,11 @@ class EmbedlabError(Exception):
 
     def __init__(self, message: str, *, hint: str | Hint = "", reason: str = "") -> None:
         self.message = shorten_values(message)
-        self.advice = (
-            hint if isinstance(hint, Hint) else Hint(hint)
-        )  # with its options as data, for surfaces that name them in their own way
+        # with its options as data, for surfaces that name them in their own way
+        self.advice = hint if isinstance(hint, Hint) else Hint(hint)
         self.hint = shorten_values(str(hint))  # as the command line prints it
-        self.reason = (
-            shorten_values(reason) or self.message
-        )  # what is wrong, where the message also names what is concerned
+        # what is wrong, where the message also names what is concerned
+        self.reason = shorten_values(reason) or self.message
         super().__init__(self.message)
 
 

@@ -57,9 +57,8 @@ def read_foreign(path: Path, *, limit: int, error: type[EmbedlabError] = Missing
     """Return the content of a regular file of at most LIMIT bytes; anything else is an ERROR before
     it is read.
     """
-    descriptor = os.open(
-        path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-    )  # a pipe without a writer would block
+    # a pipe without a writer would block
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         _refuse(path, os.fstat(descriptor), limit, error)
         content = file.read(limit + 1)

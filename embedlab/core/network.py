@@ -12,10 +12,11 @@ def is_reachable() -> bool:
     """Return whether the hub answers and may be used; cached, because its client retries for half a
     minute for each file.
     """
+    # 10 ms, which no start of the dashboard should wait for
     from urllib.request import (
         Request,
         urlopen,
-    )  # 10 ms, which no start of the dashboard should wait for
+    )
 
     from huggingface_hub import constants
 

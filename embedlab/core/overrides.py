@@ -158,10 +158,11 @@ def stage_count(values: Mapping[str, Any]) -> int:
 TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 PROFILE = "profile"  # what `--set` calls the choice among a recipe's [profiles]
 PAPER = "paper"  # the profile that every recipe has: its file as it is
+# keys that choose the values of others, in the order in which they are applied
 CHOICES = (
     PROFILE,
     TASK,
-)  # keys that choose the values of others, in the order in which they are applied
+)
 LISTS = ("datasets", "files")  # keys of a stage's data whose single value is a list of one
 SECTIONS = ("encoder", "stage", "mix", "evaluate")
 
@@ -290,15 +291,12 @@ class Profile:
 
     source: str  # where they can be read
     set: dict[str, Any] = field(default_factory=dict)
-    tasks: dict[str, dict[str, Any]] = field(
-        default_factory=dict
-    )  # other values in the recipe's [tasks]
-    agrees: tuple[
-        str, ...
-    ] = ()  # keys of the recipe's [deviations] in which it is what this profile says
-    deviations: dict[str, dict[str, Any]] = field(
-        default_factory=dict
-    )  # what is declared of this profile, in place of or beside the recipe's
+    # other values in the recipe's [tasks]
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # keys of the recipe's [deviations] in which it is what this profile says
+    agrees: tuple[str, ...] = ()
+    # what is declared of this profile, in place of or beside the recipe's
+    deviations: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def profiles_of(values: TomlTable) -> tuple[str, ...]:

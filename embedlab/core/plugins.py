@@ -236,9 +236,8 @@ RESERVED: Mapping[Kind, frozenset[str]] = {
 }
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 
-_faults: ContextVar[list[str] | None] = ContextVar(
-    "faults", default=None
-)  # where they are gathered
+# where they are gathered
+_faults: ContextVar[list[str] | None] = ContextVar("faults", default=None)
 _loading_refused: list[str] = []  # the reason, once there is one
 
 

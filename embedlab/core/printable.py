@@ -30,9 +30,8 @@ class Sign:
 
 
 MODELS = Sign(sign="*", words="these recipes, or published checkpoints")  # a significant difference
-CHECKPOINTS = Sign(
-    sign="°", ascii="~", words="these checkpoints only"
-)  # a significant difference that reaches less far
+# a significant difference that reaches less far
+CHECKPOINTS = Sign(sign="°", ascii="~", words="these checkpoints only")
 ONE_TOPIC = Sign(sign="§", ascii="$", words="hangs on one topic")
 PAIRS_SHARED = Sign(sign="†", ascii="!", words="test pairs")
 SENTENCES_SHARED = Sign(sign="‡", ascii="#", words="that share of the test sentences")
@@ -66,13 +65,13 @@ _OBEYED = re.compile(
 _BLANK = re.compile(r"\r\n|[\t\n\r]")
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
-_MARKUP = re.compile(
-    r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\])\(|[\\|]"
-)  # what begins HTML, an entity, or the address of a link or an image
+# what begins HTML, an entity, or the address of a link or an image
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\])\(|[\\|]")
+# not every program that reads Markdown knows a backslash before these
 _AS_TEXT = {
     "<": "&lt;",
     "&": "&amp;",
-}  # not every program that reads Markdown knows a backslash before these
+}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 # Replacements for characters that an output's encoding lacks; every other one becomes its escape.

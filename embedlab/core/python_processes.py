@@ -31,9 +31,8 @@ def isolated_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """
     if Path.cwd() != CHECKOUT:
         return {**environment, **SAFE_PATH}
-    path = os.pathsep.join(
-        filter(None, (environment.get("PYTHONPATH"), str(CHECKOUT)))
-    )  # it may not be installed
+    # it may not be installed
+    path = os.pathsep.join(filter(None, (environment.get("PYTHONPATH"), str(CHECKOUT))))
     return {**environment, **SAFE_PATH, "PYTHONPATH": path}
 
 

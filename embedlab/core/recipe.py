@@ -60,6 +60,7 @@ Combine = Literal["turns", "epochs", "average", "surgery", "surgery-sum"]
 JOINT_COMBINES: tuple[Combine, ...] = ("average", "surgery", "surgery-sum")
 
 _OF_FILES = ("columns", "labels", "where", "drop", "held_out")  # keys for own files alone
+# settings that a joint step has only once
 _ONE_STEP = (
     "lr",
     "schedule",
@@ -67,7 +68,7 @@ _ONE_STEP = (
     "warmup_steps",
     "weight_decay",
     "clip",
-)  # settings that a joint step has only once
+)
 
 # Every number has an upper limit: larger ones are typing errors, and some would run for ever.
 Share = Annotated[float, Ge(0), Le(1)]
@@ -238,9 +239,8 @@ class Recipe:
     mix: MixSection | None = None
     # ends the training early, with its own schedule; absent = no limit
     max_steps: int | None = None
-    deviations: tuple[DeclaredDeviation, ...] = dataclasses.field(
-        default=(), compare=False
-    )  # declared by its file; runs do not store them
+    # declared by its file; runs do not store them
+    deviations: tuple[DeclaredDeviation, ...] = dataclasses.field(default=(), compare=False)
 
     @property
     def hash(self) -> str:

@@ -143,9 +143,9 @@ def _copy_tables(value: Any) -> Any:
     return [_copy_tables(inner) for inner in value] if isinstance(value, list) else value
 
 
-@lru_cache(
-    maxsize=256
-)  # settings, recipes and grids are read again for each question to them; a copy takes a twentieth of the time
+# Settings, recipes and grids are read again for each question to them; a copy takes a twentieth of
+# the time.
+@lru_cache(maxsize=256)
 def _parse(text: str) -> TomlTable:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.count(".") > MOST_DOTS:

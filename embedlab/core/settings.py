@@ -76,9 +76,8 @@ class Settings:
     # generated ones
     data: Path | None = None
     runs: Path = Path("runs")
-    cache: Path = field(
-        default_factory=default_cache_folder
-    )  # vectors, scores and tokens, which can be computed again
+    # vectors, scores and tokens, which can be computed again
+    cache: Path = field(default_factory=default_cache_folder)
     # upper limit of the cache, but for scores
     cache_gib: Annotated[float, Ge(0), Le(1_000_000_000)] = 8.0
     offline: bool = False
@@ -102,9 +101,8 @@ class Settings:
     notes: bool = False  # show also the notes that do not change how a number is read
     debug: bool = False
     theme: str | None = None  # of the dashboard
-    plugins: PluginSettings = (
-        PluginSettings()
-    )  # unlike the others, what several places name adds up
+    # unlike the others, what several places name adds up
+    plugins: PluginSettings = PluginSettings()
 
 
 @table

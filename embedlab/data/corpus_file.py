@@ -111,11 +111,12 @@ def rows_of_split(frame: pl.DataFrame, split: str) -> pl.DataFrame:
 _PLACEHOLDER = re.compile(r"\{(.*?)\}")  # in the names of files
 _PER_CLASS = "{class}"
 _EXAMPLE = "docs/plugins.md shows a whole one"
+# keys that are looked up in the files of the package alone
 _OF_SHIPPED = (
     "mteb",
     "aliases",
     "sha256",
-)  # keys that are looked up in the files of the package alone
+)
 
 _Size = Annotated[int, Ge(1)]
 
@@ -125,9 +126,8 @@ class _Split:
     """What is published of a split; without rows and classes no count is known."""
 
     rows: _Size | None = None  # absent: as many as in all classes
-    classes: dict[str, _Size] = field(
-        default_factory=dict
-    )  # rows of each label, of STS of each source, in their order
+    # rows of each label, of STS of each source, in their order
+    classes: dict[str, _Size] = field(default_factory=dict)
     # rows with an empty sentence; unknown where no published file was at hand
     empty: int | Literal["unknown"] = 0
     # what the names of files, or a column in them, call it; absent: as we do
@@ -149,9 +149,8 @@ class _Split:
 class _Layout:
     """Files of a split, the folders of which are tried in order, and who reads them."""
 
-    files: Annotated[
-        tuple[str, ...], MinLen(1)
-    ]  # {split} is the title of the split; all with {class} are there once for each class
+    # {split} is the title of the split; all with {class} are there once for each class
+    files: Annotated[tuple[str, ...], MinLen(1)]
     folders: tuple[str, ...] = ("",)
     splits: tuple[str, ...] = ()  # the splits that have this layout; empty: all
     reader: dict[str, Any]  # its name and its options
@@ -171,9 +170,8 @@ class _Corpus:
     unit: _Size = 1  # consecutive rows that belong together
     mteb: str = ""  # the task of mteb that scores the same test pairs
     aliases: tuple[str, ...] = ()  # other names that people type
-    sha256: dict[str, str] = field(
-        default_factory=dict
-    )  # of published files, by their paths in a data folder
+    # of published files, by their paths in a data folder
+    sha256: dict[str, str] = field(default_factory=dict)
 
 
 def read_corpus(path: Path, name: str | None = None) -> Dataset:

@@ -30,12 +30,8 @@ NLI_LABELS = ("entailment", "neutral", "contradiction")
 _TEXT, _SCORE, _CLASS = pl.String(), pl.Float64(), pl.Int8()
 COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = {
     "nli": {"premise": _TEXT, "hypothesis": _TEXT, "label": _TEXT},  # label: one of NLI_LABELS
-    "sts": {
-        "sentence1": _TEXT,
-        "sentence2": _TEXT,
-        "gold": _SCORE,
-        "source": _TEXT,
-    },  # source: null where it is unknown
+    # source: null where it is unknown
+    "sts": {"sentence1": _TEXT, "sentence2": _TEXT, "gold": _SCORE, "source": _TEXT},
     "definitions": {"word": _TEXT, "definition": _TEXT},
     "paraphrases": {"sentence1": _TEXT, "sentence2": _TEXT, "is_duplicate": _CLASS},
     "sentiment": {"sentence": _TEXT, "label": _CLASS},  # 0 very negative … 4 very positive
@@ -93,13 +89,11 @@ class HubSource:
     revision: str
     split: str = ""
     columns: Mapping[str, str]  # our column → theirs; a column missing there is null
-    labels: tuple[
-        str, ...
-    ] = ()  # class names by their index; another index, such as −1, means unlabelled
+    # class names by their index; another index, such as −1, means unlabelled
+    labels: tuple[str, ...] = ()
     config: str | None = None  # of a repository with several sets of rows
-    where: Mapping[str, str] = field(
-        default_factory=dict
-    )  # column → the value of the rows that are read
+    # column → the value of the rows that are read
+    where: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +116,8 @@ class Split:
     hub: HubSource | None = None
 
 
-@dataclass(
-    frozen=True, kw_only=True, eq=False
-)  # one object per corpus: hashed by identity, as its mappings cannot be hashed
+# hashed by identity, as its mappings cannot be hashed: there is one object per corpus
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Dataset:
     """A corpus under the name that a user types."""
 

@@ -88,9 +88,8 @@ def _load(
         Exception
     ) as error:  # the hub's client raises a dozen unrelated types for "not reachable"
         location = f" at revision {revision[:8]} from the hub" if revision else ""
-        reason = " ".join(
-            str(error.__cause__ or error).split()
-        )  # its own message of unreadable files names no reason
+        # its own message of unreadable files names no reason
+        reason = " ".join(str(error.__cause__ or error).split())
         remedy = "get its files again" if is_local(repository) else "check the network"
         hint = f"{remedy}, or {otherwise}"
         if "Unknown split" in reason or "corresponds to no data" in reason:
@@ -118,9 +117,8 @@ def _load(
     return table
 
 
-_load_once = lru_cache(maxsize=4)(
-    _load
-)  # of the hub: a command opens each dataset several times, at a revision that does not change
+# of the hub: a command opens each dataset several times, at a revision that does not change
+_load_once = lru_cache(maxsize=4)(_load)
 
 
 def is_local(repository: str) -> bool:

@@ -27,12 +27,13 @@ from embedlab.data.table_file import TABLES, require_columns
 from embedlab.data.text_file import PLACE
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
+# option → our column
 _OURS = {
     "s1": "sentence1",
     "s2": "sentence2",
     "score": "score",
     "source": "source",
-}  # option → our column
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,10 +102,11 @@ RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 
 def record_revision(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Record in FOLDER that the files with these hashes come from a REVISION on the hub."""
+    # several processes may fetch
     with (
         as_disk_errors(folder / RECORD, hint=DATA_HINT),
         sole_writer(folder / RECORD),
-    ):  # several processes may fetch
+    ):
         lines_by_file = {line.partition("\t")[0]: line for line in _lines(folder)}
         lines_by_file |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
         text = "".join(f"{lines_by_file[file]}\n" for file in sorted(lines_by_file))

@@ -18,11 +18,12 @@ from embedlab.core.schema import quote, read_json
 PREDICTIONS = "_predictions.json"
 _LARGEST = 3.4e38  # in float32
 _META, _WRITTEN = "mteb_model_meta", "is it a file that mteb wrote?"
+# ours → mteb's
 _SPLITS: Mapping[str, tuple[str, ...]] = {
     "test": ("test",),
     "dev": ("validation", "dev"),
     "train": ("train",),
-}  # ours → mteb's
+}
 _SUBSETS = ("default", "en", "en-en")
 T = TypeVar("T")
 

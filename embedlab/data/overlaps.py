@@ -25,9 +25,8 @@ SortedKeys = NDArray[np.uint64]  # sorted, each once
 
 _COLUMN = "text_key"
 _AGAIN = "delete it: the next evaluation makes it again"
-_MIX = np.uint64(
-    0x9E3779B97F4A7C15
-)  # odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
+# odd, 2⁶⁴ over the golden ratio: spreads the lower of two keys over all bits
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

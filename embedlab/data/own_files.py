@@ -220,12 +220,10 @@ class RowShape:
     """The columns that a training reads, by what they hold."""
 
     texts: tuple[str, ...]
-    labels: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # column → its classes; none: any text
-    numbers: Mapping[str, float | None] = field(
-        default_factory=dict
-    )  # column → its largest absolute value; None: any
+    # column → its classes; none: any text
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # column → its largest absolute value; None: any
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:

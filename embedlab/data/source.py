@@ -42,10 +42,11 @@ from embedlab.data.table_file import refuse_file
 MANIFEST = "MANIFEST.tsv"  # path, lines and sha256 of each file
 SOURCES = ("images", "track5.en-en")  # of STS Benchmark: those whose text may be passed on
 CORPORA = ("sts-benchmark", "snli", "definitions")  # of which it holds a part
+# where data are missing
 OFFER = Hint(
     NamedOption("--data", "starter"),
     " for the small parts of STS-B, SNLI and WordNet inside embedlab",
-)  # where data are missing
+)
 
 
 def is_starter(folder: Path | None) -> bool:
@@ -108,9 +109,8 @@ def _load(plugin: Plugin) -> Dataset:
     return plugin.check_instance(plugin_object, Dataset, named=True)
 
 
-@lru_cache(
-    maxsize=256
-)  # more than there are: a training with its evaluation opens each several times
+# more than there are: a training with its evaluation opens each several times
+@lru_cache(maxsize=256)
 def _tiny_frame(chosen: Dataset, split: str) -> pl.DataFrame:
     from embedlab.data.tiny import tiny_rows
 

@@ -35,9 +35,8 @@ from embedlab.data.text_file import (
 
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
 _KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one inside a text
-_ODD_ESCAPE = re.compile(
-    r"\\u(?:[dD][89a-fA-F]|0000)"
-)  # polars reads half of a surrogate pair as a NUL character
+# polars reads half of a surrogate pair as a NUL character
+_ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _STATED_SEPARATOR = re.compile(r'"?(?i:sep)=(.)"?')  # a first line that Excel writes
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have

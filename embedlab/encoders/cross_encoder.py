@@ -105,17 +105,21 @@ class CrossEncoderScorer(CountingEncoder):
         )
 
     def _score_rows(self, rows: TokenRows) -> Iterator[tuple[NDArray[np.intp], Tensor]]:
-        """Yield the places of rows of token ids, batch by batch, and their similarities."""
-        device, padding = self._machine.device, self._model.config.pad_token_id
-        # decoders do not find the end of a padded text without the token of padding
-        budget = 1 if padding is None else BATCH_TOKENS[device.type]
-        pad = int(self._tokenizer.pad_token_id or 0) if padding is None else int(padding)
+        """Yield the row numbers of each batch, and their similarities."""
+        names = ("input_ids", "attention_mask", "token_type_ids")
+        device = self._machine.device
+        padding = self._model.config.pad_token_id
+        budget = BATCH_TOKENS[device.type]
+        if padding is None:  # decoders do not find the end of a padded text without its token
+            budget = 1
+            padding = self._tokenizer.pad_token_id or 0
         for batch in budget_batches(rows.lengths, budget):
-            arrays = [torch.from_numpy(array).to(device) for array in rows.padded(batch, pad)]
-            names = ("input_ids", "attention_mask", "token_type_ids")
+            arrays = rows.padded(batch, int(padding))
+            tensors = [torch.from_numpy(array).to(device) for array in arrays]
             with torch.inference_mode(), self._machine.autocast():
-                logits = self._model(**dict(zip(names, arrays, strict=False))).logits.float()
-            yield batch, ACTIVATIONS[self.usage.activation](logits)[:, self.usage.label]
+                logits = self._model(**dict(zip(names, tensors, strict=False))).logits.float()
+            similarities = ACTIVATIONS[self.usage.activation](logits)
+            yield batch, similarities[:, self.usage.label]
 
 
 def load_cross_encoder(spec: ModelSpec, fingerprint: str, machine: Machine) -> CrossEncoderScorer:

@@ -31,9 +31,8 @@ KERNELS: dict[Attention, tuple[str, ...]] = {
     "math": ("math",),
 }
 
-DeviceMap = (
-    str | Mapping[str, int | str]
-)  # as accelerate takes it: a way of spreading layers, or the device of each module
+# as accelerate takes it: a way of spreading layers, or the device of each module
+DeviceMap = str | Mapping[str, int | str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +77,8 @@ def machine(settings: Settings, *, training: bool = False) -> Machine:
     """
     device = _device(settings.device)
     if training and device.type == "cuda":
-        torch.cuda.set_device(
-            process_state(device).local_process_index
-        )  # each of several processes has its own GPU
+        # each of several processes has its own GPU
+        torch.cuda.set_device(process_state(device).local_process_index)
     if training and settings.capture and device.type != "cuda":
         raise UsageError(
             f"--capture is for a GPU, not for device {device.type!r}", hint="leave it out"
@@ -174,9 +172,8 @@ def give_the_same_bits() -> None:
     Attention is computed by plain products: the backward passes of its fused forms add in the order
     in which blocks finish.
     """
-    os.environ.setdefault(
-        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
-    )  # as cuBLAS demands it, before its first product
+    # as cuBLAS demands it, before its first product
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
     torch.backends.cudnn.benchmark = False
     torch.backends.cuda.enable_flash_sdp(False)

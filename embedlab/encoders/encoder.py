@@ -73,10 +73,10 @@ LENGTH = 50  # characters of each that it shows
 
 
 class RefusedTextsError(EmbedlabError):
-    """Some texts have no vector; this holds those of the others, so that they can be cached before
-    this is raised again.
+    """Some texts have no vector; the error holds the vectors of the others, so that they can be
+    cached before it is raised again.
 
-    REFUSED are these texts and why, VECTORS the rows of the others in their order.
+    REFUSED are the texts without a vector and why, VECTORS the rows of the others in their order.
     """
 
     def __init__(
@@ -88,10 +88,11 @@ class RefusedTextsError(EmbedlabError):
         self.encoder_name, self.refused = encoder_name, tuple(refused)
         self.vectors = np.empty((0, 0), np.float32) if vectors is None else vectors
         count = len(self.refused)
+        texts = f"{count} texts" if count > 1 else "a text"
+        reason = self.refused[0][1]
         examples = first_few((_quote_text(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
-            f"{encoder_name} refuses {f'{count} texts' if count > 1 else 'a text'}, even alone "
-            f"({self.refused[0][1]}): {examples}",
+            f"{encoder_name} refuses {texts}, even alone ({reason}): {examples}",
             hint="shorten or remove what it refuses; the vectors of all other texts are "
             "computed, and cached if the cache is on",
         )
@@ -135,13 +136,13 @@ class EncoderFacts:
 
     @property
     def odd_texts(self) -> tuple[str, ...]:
-        """What is to be said of sentences whose vectors say nothing."""
+        """Notes on sentences whose vectors say nothing."""
         return odd_texts(self.zero_vectors, self.unknown_texts)
 
 
 def odd_texts(zero_count: int, unknown_count: int) -> tuple[str, ...]:
-    """What is to be said of ZERO_COUNT sentences with a zero vector, and of UNKNOWN_COUNT with
-    unknown tokens alone.
+    """Return the notes on ZERO_COUNT sentences with a zero vector, and on UNKNOWN_COUNT with only
+    unknown tokens.
     """
     counts = {
         "a zero vector (similarity 0)": zero_count,
@@ -180,8 +181,8 @@ class PairScorer(DescribedModel, Protocol):
 
 
 def no_similarities(message: str, *, hint: str) -> Callable[[str], NoReturn]:
-    """Return what refuses to open a file that scores no pairs of text: MESSAGE says why, with "{}"
-    for its location, and HINT where it can be used.
+    """Return a function that refuses to open a file that scores no pairs of text. MESSAGE says why,
+    with "{}" for its location; HINT says where the file can be used.
     """
 
     def refuse(location: str) -> NoReturn:
@@ -242,7 +243,7 @@ def shift_progress(
 
 
 class CountingEncoder:
-    """A model with facts that hold whatever it has encoded, and counts of what it has."""
+    """A model with facts that do not depend on what it has encoded, and counts that do."""
 
     stated = EncoderFacts()
     number_notes: tuple[str, ...] = ()
@@ -269,9 +270,8 @@ class VectorScorer(CountingEncoder):
     name: str
     similarity: Similarity = "cosine"
 
-    refused_texts: frozenset[str] = (
-        frozenset()
-    )  # texts that another model refuses: none has a vector
+    # texts that another model refuses: none has a vector
+    refused_texts: frozenset[str] = frozenset()
 
     def inspect_vectors(self, sentences: Sequence[Text], vectors: Vectors) -> None:
         """Count zero vectors, and note numbers that may be no values."""
@@ -305,7 +305,7 @@ class VectorScorer(CountingEncoder):
 
 
 def _number_notes(vectors: Vectors) -> tuple[str, ...]:
-    """Return what is to be said of VECTORS of whole numbers alone, as bits and packed bits are."""
+    """Return a note on VECTORS that hold only whole numbers, as bits and packed bits do."""
     if not len(vectors) or (vectors[0] % 1).any() or (vectors % 1).any():
         return ()
     low, high = vectors.min(), vectors.max()
@@ -374,17 +374,19 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
     """Return the similarity of each row of FIRST with each row of SECOND, (first, second), as
     `pair_similarities` computes those of pairs.
     """
-    a, b = first.astype(np.float64), second.astype(np.float64)
     if similarity in {"euclidean", "manhattan"}:  # of differences: equal ones are 0 apart
         return np.stack([pair_similarities(vector[None], second, similarity) for vector in first])
+    a, b = first.astype(np.float64), second.astype(np.float64)
     dots: NDArray[np.float64] = a @ b.T
     if similarity == "dot":
         return dots.astype(np.float32)
-    squares = np.einsum("nd,nd->n", a, a)[:, None], np.einsum("nd,nd->n", b, b)[None]
-    lengths = squares[0] * squares[1]  # in place from here: new memory costs as much as the product
+    # in place from here: new memory costs as much as the product
+    lengths = np.outer(np.einsum("nd,nd->n", a, a), np.einsum("nd,nd->n", b, b))
     np.sqrt(lengths, out=lengths)
     if not lengths.all():
-        dots[lengths == 0], lengths[lengths == 0] = 0, 1
+        is_zero = lengths == 0
+        dots[is_zero] = 0
+        lengths[is_zero] = 1
     np.divide(dots, lengths, out=dots)
     return dots.clip(-1, 1, out=dots).astype(np.float32)
 
@@ -393,9 +395,9 @@ def encode_accepted(
     encoder: Any, sentences: Sequence[str], progress: ProgressCallback | None
 ) -> tuple[Vectors, NDArray[np.bool_]]:
     """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
-    accepts; that it refuses all is an error.
+    accepts. If the encoder refuses all, its error is raised.
     """
-    refused_texts = set[str]()
+    refused_texts: set[str] = set()
     while True:
         is_accepted = np.array([sentence not in refused_texts for sentence in sentences], np.bool_)
         try:

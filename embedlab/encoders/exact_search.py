@@ -1,9 +1,9 @@
 """The ranks of relevant documents among all documents, and the first documents of each query,
 exactly: the similarities of some queries with all documents are held at once.
 
-Documents of equal similarity are put in the order that is worst for the model: those that are not
-relevant first, then the relevant ones, the least relevant first. A model that gives every document
-the same score so gains nothing from the order in which they are read.
+Documents of equal similarity are put in the order that is worst for the model: first those that are
+not relevant, then the relevant ones, the least relevant first. So a model that gives every document
+the same score gains nothing from the order in which they are read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -87,8 +87,7 @@ class TextSearch:
         if missing_count := int(np.isnan(scores).sum()):
             raise UsageError(
                 f"{self.scorer.name!r} has no score for {missing_count} of {len(scores)} pairs "
-                "of a "
-                f"query and a document",
+                f"of a query and a document",
                 hint="a file of scores needs all of them; models with vectors need no file",
             )
         return scores
@@ -105,10 +104,9 @@ class IndexSearch:
     def score_pairs(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
         scores = np.empty(len(query), np.float32)
-        for query_index in np.unique(query):
-            scores[query == query_index] = self.index.scores(self.first[query_index])[
-                document[query == query_index]
-            ]
+        for number in np.unique(query):
+            rows = query == number
+            scores[rows] = self.index.scores(self.first[number])[document[rows]]
         return scores
 
     def score_rows(self, queries: slice) -> Scores:
@@ -141,9 +139,10 @@ def first_documents(scorer: Similarities, judgements: "Queries", count: int) -> 
     """
     candidates: list[tuple[Places, Places, Scores]] = []
     for number, row, items in _rows(scorer, judgements):
-        relevant = judgements.relevant[items][judgements.relevant[items] < len(row)]
+        relevant = judgements.relevant[items]
+        relevant = relevant[relevant < len(row)]
         other_scores = row.copy()
-        other_scores[relevant] = -np.inf  # all of them are among those that are put in order
+        other_scores[relevant] = -np.inf  # all relevant documents are candidates anyway
         document = np.concatenate([_highest(other_scores, count), relevant])
         candidates.append((np.full(len(document), number), document, row[document]))
     query, document, score = (np.concatenate(column) for column in zip(*candidates, strict=True))
@@ -153,8 +152,8 @@ def first_documents(scorer: Similarities, judgements: "Queries", count: int) -> 
 
 
 def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Scores, Places]]:
-    """Yield each query with its similarities, those that do not count behind all others, and the
-    items that are its own.
+    """Yield each query with its similarities, −inf for documents that do not count, and its
+    items.
     """
     queries, documents = len(scorer.first), len(scorer.second)
     pairs_at_once = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, VectorSearch) else PAIRS_AT_ONCE
@@ -171,30 +170,29 @@ def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Sc
 
 
 def _highest(scores: Scores, count: int) -> Places:
-    """Return the places of the COUNT highest scores, of those that tie the first."""
+    """Return the indices of the COUNT highest scores; of equal scores the first come first."""
     indices: Places = np.arange(len(scores))
     if len(scores) > count:
         threshold = np.partition(scores, -count)[-count]
         higher = np.flatnonzero(scores > threshold)
-        indices = np.concatenate(
-            [higher, np.flatnonzero(scores == threshold)[: count - len(higher)]]
-        )
+        equal = np.flatnonzero(scores == threshold)
+        indices = np.concatenate([higher, equal[: count - len(higher)]])
     return indices[np.isfinite(scores[indices])]
 
 
 def ranks_from_counts(judgements: "Queries", counts: NDArray[np.int64]) -> Ranks:
-    """Return the ranks of relevant documents by how many candidates of its query are at least as
-    similar as each, itself included; infinite where that is 0, as it was not found.
+    """Return the ranks of relevant documents. COUNTS is how many candidates of its query are at
+    least as similar as each document, itself included; at 0 it was not found, and its rank is
+    infinite.
 
-    Those of a query that tie have equal counts, the last rank of all that tie; the more relevant
-    come after the less relevant.
+    Relevant documents of a query that tie have equal counts; the less relevant ones come first.
     """
     order = np.lexsort((-judgements.grade, counts, judgements.query))
     keys = np.stack([judgements.query[order], counts[order]])
     is_new = np.append(True, (np.diff(keys) != 0).any(axis=0))[: len(order)]
     starts = np.flatnonzero(is_new)[np.cumsum(is_new) - 1]
     ranks = np.empty(len(order))
-    # without the relevant ones that tie and come after it
+    # relevant documents that tie and come after it do not count
     ranks[order] = counts[order] - (np.arange(len(order)) - starts)
     return np.where(counts > 0, ranks, np.inf)
 
@@ -224,8 +222,8 @@ def ranks_in_run(
     """Return the rank of each relevant document in a ranking that another program wrote; infinite
     where it was not found.
 
-    QUERY, DOCUMENT and SCORE are its lines, in any order; a document that is unknown, and so not
-    relevant, is −1. Pairs that do not count are removed.
+    QUERY, DOCUMENT and SCORE are the lines of the ranking, in any order. An unknown document, which
+    is not relevant, is −1. Pairs that do not count are removed.
     """
     is_counted = ~np.isin(_pairs(query, document), _pairs(*judgements.excluded))
     query, document, column = _sort_documents(
@@ -239,16 +237,15 @@ def ranks_in_run(
 def _sort_documents(
     query: Places, document: Places, score: NDArray[np.floating], judgements: "Queries"
 ) -> tuple[Places, Places, Places]:
-    """Return scored documents in the order of their queries and scores, and the place of each
-    among those of its query, from 0.
+    """Return scored documents in the order of their queries and scores, and the rank of each for
+    its query, from 0.
 
-    What ties is in the worst order: what is not relevant by the places of the documents, then the
-    relevant, the least relevant first; those of one grade from the last item to the first, so that
-    who is among the first is who has such a rank.
+    Ties are in the worst order: first documents that are not relevant, in their own order, then the
+    relevant ones, the least relevant first. Items of one grade are ordered from the last to the
+    first, so that the first documents are those whose ranks `ranks_in_run` gives.
     """
-    item_of_pair = {
-        pair: item for item, pair in enumerate(_pairs(judgements.query, judgements.relevant))
-    }
+    items = _pairs(judgements.query, judgements.relevant)
+    item_of_pair = {pair: item for item, pair in enumerate(items)}
     item = np.array([item_of_pair.get(pair, NONE) for pair in _pairs(query, document)], np.intp)
     grade = np.append(judgements.grade, 0)[item]  # 0 of what is not relevant
     order = np.lexsort((np.where(item == NONE, document, -item), grade, -score, query))

@@ -201,9 +201,9 @@ def write_layout(
         names.index("Pooling"),
         [method.exported_as for method in methods if method.exported_as is not None],
     )
-    if len(modes) < len(
-        methods
-    ):  # sentence-transformers then refuses the folder by this name, and takes no mean in its place
+    # sentence-transformers then refuses the folder by this name, and takes no mean in its
+    # place
+    if len(modes) < len(methods):
         modules[pooling_index]["type"] = f"{OWN_POOLING}{usage.pooling}"
     _write_json(folder / paths[pooling_index] / "config.json", _pooling(usage, modes, width))
     for path, layer in zip(paths[pooling_index + 1 :], layers, strict=False):

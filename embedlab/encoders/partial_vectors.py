@@ -103,9 +103,8 @@ class PartialVectors:
                     hint = "wait for its end, or choose another name with --out"
                     raise EmbedlabError(f"another process is writing {str(out)!r}", hint=hint)
                 stack.callback(_remove_if_empty, folder)
-                refuse_existing(
-                    out, is_replaced=is_replaced
-                )  # the process that held the folder before may have written it
+                # the process that held the folder before may have written it
+                refuse_existing(out, is_replaced=is_replaced)
                 if shard is None:
                     _take_over_shards(out, folder)
                 notes = _begin(folder, job)

@@ -82,9 +82,8 @@ def _pooler(model: PreTrainedModel) -> nn.Linear | None:
     another one or none.
     """
     pooler = getattr(model, "pooler", None)
-    activation = getattr(
-        pooler, "activation", getattr(model, "pooler_activation", None)
-    )  # ALBERT's is beside its layer
+    # ALBERT's is beside its layer
+    activation = getattr(pooler, "activation", getattr(model, "pooler_activation", None))
     linear = getattr(pooler, "dense", pooler)
     return (
         linear.float()

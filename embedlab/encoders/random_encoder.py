@@ -60,9 +60,10 @@ def build_random_encoder(
         torch.manual_seed(seed)
         AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
+        # random weights know none
         (temporary / STATEMENT).write_text(
             json.dumps({"training_text": []}) + "\n", encoding="utf-8"
-        )  # random weights know none
+        )
 
 
 def build_tokenizer(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:

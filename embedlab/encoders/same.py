@@ -1,10 +1,10 @@
-"""Whether served vectors are those of a reference, and if not, which change of the reference gives
-them.
+"""Decide whether served vectors are those of a reference, and if not, which change of the reference
+gives them.
 
-The search is a short list of hypotheses. What changes every vector (pooling, layer, prompt, special
-tokens) is tried on short plain texts, each change with each pooling and layer; what changes some
-(truncation, casing, spaces) is then tried on the texts that are left. A further change counts only
-where it brings the vectors ten times nearer.
+The search is a short list of hypotheses. Changes of every vector (pooling, layer, prompt, special
+tokens) are tried on short plain texts, each change with each pooling and layer. Changes of some
+vectors (truncation, casing, spaces) are then tried on the texts that are not yet explained. A
+further change counts only if it brings the vectors ten times nearer.
 """
 
 import unicodedata
@@ -230,7 +230,7 @@ def _prompt_change(description: str, value: str, prompt: str) -> Change:
 
 
 class VariedReference:
-    """The reference under changes of its texts, its reading and its output."""
+    """The reference, with changes of its texts, reading and output."""
 
     def __init__(self, encoder: Encoder, prompts: Sequence[str]) -> None:
         self.encoder = encoder
@@ -279,8 +279,8 @@ class VariedReference:
         *,
         has_all: bool = False,
     ) -> dict[Output, Vectors]:
-        """The vectors of TEXTS under CHANGES, neither normalised nor cut, by one OUTPUT, its own
-        unless another is given; by each if it HAS_ALL.
+        """The vectors of TEXTS under CHANGES, neither normalised nor cut, by OUTPUT (default: the
+        reference's own), or by every output if HAS_ALL.
         """
         reading_changes: dict[str, Any] = {}
         for change in changes:
@@ -292,9 +292,8 @@ class VariedReference:
         cuts = [change for change in changes if change.tokens is not None]
         if any(change.above is not None for change in cuts):
             reading_changes["max_tokens"] = UNCUT
-        rows = self.transformer.token_ids(
-            texts, replace(self.transformer.usage.reading, **reading_changes)
-        )
+        reading = replace(self.transformer.usage.reading, **reading_changes)
+        rows = self.transformer.token_ids(texts, reading)
         if cuts and (cut := cuts[0].tokens) is not None:
             ids = np.split(rows.flat, rows.offsets[1:-1])
             rows = gather_rows([cut(row.tolist()) for row in ids], rows.truncated)
@@ -303,24 +302,24 @@ class VariedReference:
     def _pooled(self, rows: TokenRows, output: Output, *, has_all: bool) -> dict[Output, Vectors]:
         encoder = self.transformer
         assert encoder is not None
-        later_layers = torch.nn.Sequential(
-            *list(encoder.layers)[pools_by_pooler(encoder.pooling) :]
-        )
+        layers = [*encoder.layers]
+        later_layers = torch.nn.Sequential(*layers[pools_by_pooler(encoder.pooling) :])
         output_keys = [output]
         if has_all:
             count = int(encoder.backbone.config.num_hidden_layers)
-            output_keys += [
-                (layer, pool, True) for layer in (-1, *range(count)) for pool in POOLINGS
-            ]
-            output_keys += [(-1, "pooler", True)] if self._pooler is not None else []
-            output_keys += [(-1, self.own_output[1], False)] if len(later_layers) else []
+            numbers = (-1, *range(count))
+            output_keys += [(layer, pool, True) for layer in numbers for pool in POOLINGS]
+            if self._pooler is not None:
+                output_keys.append((-1, "pooler", True))
+            if len(later_layers):
+                output_keys.append((-1, self.own_output[1], False))
         vectors_of_output: dict[Output, Vectors] = {}
-        device, filled = encoder.machine.device, np.flatnonzero(rows.lengths)
+        device = encoder.machine.device
+        filled = np.flatnonzero(rows.lengths)
         pad = int(encoder.tokenizer.pad_token_id or 0)
         for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type]):
-            ids, mask, *types = (
-                torch.from_numpy(array).to(device) for array in rows.padded(filled[batch], pad)
-            )
+            arrays = rows.padded(filled[batch], pad)
+            ids, mask, *types = (torch.from_numpy(array).to(device) for array in arrays)
             with torch.inference_mode(), encoder.machine.autocast():
                 result = encoder.backbone(
                     input_ids=ids,
@@ -336,15 +335,15 @@ class VariedReference:
                     vectors = pool(states.float(), mask if weights is None else weights)
                     if pooling == "pooler" and self._pooler is not None:
                         vectors = self._pooler(vectors)
-                    with torch.autocast(device.type, enabled=False):
-                        vectors = later_layers(vectors) if has_after else vectors
+                    if has_after:
+                        with torch.autocast(device.type, enabled=False):
+                            vectors = later_layers(vectors)
                     empty = np.zeros((len(rows), vectors.shape[1]), np.float32)
-                    vectors_of_output.setdefault(key, empty)[filled[batch]] = (
-                        vectors.float().cpu().numpy()
-                    )
-        return vectors_of_output or dict.fromkeys(
-            output_keys, np.zeros((len(rows), encoder.dim), np.float32)
-        )
+                    output_vectors = vectors_of_output.setdefault(key, empty)
+                    output_vectors[filled[batch]] = vectors.float().cpu().numpy()
+        if vectors_of_output:
+            return vectors_of_output
+        return dict.fromkeys(output_keys, np.zeros((len(rows), encoder.dim), np.float32))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,9 +357,8 @@ class ServedDifference:
     )
     explained_distances: Floats  # (texts,): the same to the reference with the causes
     limit: float  # above which a text is not explained
-    hypotheses: tuple[
-        tuple[str, float, float], ...
-    ]  # hypothesis, share explained, median 1 − cosine
+    # hypothesis, share explained, median 1 − cosine
+    hypotheses: tuple[tuple[str, float, float], ...]
     norms: tuple[float, float]  # medians, served and the reference's own
     dims: tuple[int, int]  # numbers a vector, served and the reference's own
 
@@ -401,15 +399,16 @@ class Search:
     ) -> None:
         self.chosen_texts = tuple(texts)
         self.texts = [text.text for text in texts]
-        self.reference, self.encode_again = reference, encode_again
+        self.reference = reference
+        self.encode_again = encode_again
         self.other_models = other_models
         self.stored, self.served = stored_form(served, reference.encoder.dim)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
         self.tokens = reference.count_tokens(self.texts)
-        plain_rows = np.flatnonzero([text.kind == PLAIN for text in texts])
-        self.sample_rows = (
-            plain_rows if len(plain_rows) else np.argsort(self.tokens, kind="stable")
-        )[:SHORTS]
+        short_rows = np.flatnonzero([text.kind == PLAIN for text in texts])
+        if not len(short_rows):
+            short_rows = np.argsort(self.tokens, kind="stable")
+        self.sample_rows = short_rows[:SHORTS]
         self.sample_texts = [self.texts[row] for row in self.sample_rows]
         self.hypotheses: dict[str, tuple[float, float]] = {}
 
@@ -429,11 +428,9 @@ class Search:
     def _cut_to_served(self, vectors: Vectors) -> Vectors:
         """The first components of VECTORS as the served ones are stored."""
         shortened = vectors[:, : self.served.shape[1]]
-        return (
-            np.where(shortened > 0, np.float32(1), np.float32(-1))
-            if self.stored == "binary"
-            else shortened
-        )
+        if self.stored == "binary":
+            return np.where(shortened > 0, np.float32(1), np.float32(-1))
+        return shortened
 
     def find_causes(self) -> ServedDifference:
         """The causes, found one after the other, and what remains."""
@@ -451,10 +448,8 @@ class Search:
                 changes, output, remaining = self._changes(outputs)
                 causes += [*self._output_causes(output), *changes]
                 if not changes and np.median(remaining[sample]) > self.limit:
-                    overall_cause, width = self._other_model() or (
-                        self._low_bits_cause(base),
-                        width,
-                    )
+                    low_bits = self._low_bits_cause
+                    overall_cause, width = self._other_model() or (low_bits(base), width)
             if overall_cause is not None:
                 remaining = overall_cause[1]
                 causes.append(overall_cause[0])
@@ -468,18 +463,17 @@ class Search:
         norms, rule = self._norms(vectors)
         if not self.stored and overall_cause is None and rule is not None and is_explained:
             causes.append(rule)
-        ranked_hypotheses = sorted(
-            self.hypotheses.items(), key=lambda item: (-item[1][0], item[1][1])
-        )
+        hypotheses = [(name, share, median) for name, (share, median) in self.hypotheses.items()]
+        hypotheses.sort(key=lambda hypothesis: (-hypothesis[1], hypothesis[2]))
         return ServedDifference(
             texts=self.chosen_texts,
             causes=tuple(causes),
             reference_distances=base,
             explained_distances=remaining,
             limit=self.limit,
-            hypotheses=tuple((hypothesis, *values) for hypothesis, values in ranked_hypotheses),
+            hypotheses=tuple(hypotheses),
             norms=norms,
-            dims=(self.served.shape[1], self.reference.encoder.dim),
+            dims=(dim, reference.encoder.dim),
         )
 
     def _order_cause(self, reference_vectors: Vectors) -> Cause | None:
@@ -488,7 +482,8 @@ class Search:
         if own_vectors.shape[1] != self.served.shape[1]:
             return None
         distances = 1 - unit_vectors(self.served) @ unit_vectors(own_vectors).T
-        is_moved, nearest = np.diag(distances) > self.limit, distances.min(axis=1)
+        is_moved = np.diag(distances) > self.limit
+        nearest = distances.min(axis=1)
         share, _ = self._record_hypothesis("in another order", nearest)
         if share < 0.9 or is_moved.mean() < 0.1:
             return None
@@ -526,7 +521,8 @@ class Search:
         hypotheses = self._ranked_outputs(outputs)
         (share, _), changes, output, median = min(hypotheses, key=lambda hypothesis: hypothesis[0])
         if share > -0.5:
-            return [], self.reference.own_output, self.distances(outputs[self.reference.own_output])
+            own_output = self.reference.own_output
+            return [], own_output, self.distances(outputs[own_output])
         fit = min(max(1e-5, 20 * median), self.limit)
         remaining = self.distances(outputs[output])
         if changes:
@@ -535,13 +531,14 @@ class Search:
             step, remaining_after = self._best_further_change(remaining, changes, output, fit)
             if step is None or (remaining_after > fit).sum() >= (remaining > fit).sum():
                 break
-            changes, remaining = [*changes, step], remaining_after
+            changes = [*changes, step]
+            remaining = remaining_after
         return changes, output, remaining
 
     def _ranked_outputs(
         self, outputs: Mapping[Output, Vectors]
     ) -> Iterator[tuple[tuple[float, float], list[Change], Output, float]]:
-        """Yield, of each output under each change of every vector, its rank, the change, the output
+        """Yield the rank of each output under each change of every vector, the change, the output
         and the median distance of short texts.
         """
         unchanged = {output: vectors[self.sample_rows] for output, vectors in outputs.items()}
@@ -569,15 +566,14 @@ class Search:
     def _best_further_change(
         self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
     ) -> tuple[Change | None, Floats]:
-        """The change that explains most of the texts that are left, at least a quarter of those
+        """The change that explains most of the unexplained texts, and at least a quarter of those
         that it changes, and what remains then.
         """
         unexplained_rows = np.flatnonzero(remaining > fit)
-        best_change, explained_count, remaining_after = None, 0, remaining
-        for change in (
-            *self._changes_of_some_texts(),
-            *self._cuts(unexplained_rows, remaining, changes, output, fit),
-        ):
+        best_change = None
+        most_explained = 0
+        cuts = self._cuts(unexplained_rows, remaining, changes, output, fit)
+        for change in (*self._changes_of_some_texts(), *cuts):
             affected_rows = np.intersect1d(self._changed_rows(change), unexplained_rows)
             if change in changes or not len(affected_rows):
                 continue
@@ -585,11 +581,15 @@ class Search:
             distances = self._distances_under(sample, [*changes, change], output)
             self._record_hypothesis(change.description, distances)
             share = (distances <= fit).mean()
-            if int(share * len(affected_rows)) > explained_count and share >= 0.25:
-                best_change, explained_count = change, int(share * len(affected_rows))
-        if best_change is not None:
-            remaining_after, rows = remaining.copy(), self._changed_rows(best_change)
-            remaining_after[rows] = self._distances_under(rows, [*changes, best_change], output)
+            explained = int(share * len(affected_rows))
+            if explained > most_explained and share >= 0.25:
+                best_change = change
+                most_explained = explained
+        if best_change is None:
+            return None, remaining
+        remaining_after = remaining.copy()
+        rows = self._changed_rows(best_change)
+        remaining_after[rows] = self._distances_under(rows, [*changes, best_change], output)
         return best_change, remaining_after
 
     def _changed_rows(self, change: Change) -> Rows:
@@ -609,11 +609,12 @@ class Search:
         output: Output,
         fit: float,
     ) -> Iterator[Change]:
-        """Truncations: at usual lengths, and where the texts of UNEXPLAINED_ROWS say; at each
-        length between the longest text that fits and the shortest that does not, the best on three
-        of them.
+        """Yield, for each way to truncate texts, the length that is best on three of the
+        UNEXPLAINED_ROWS: a usual length, or one between the longest text that fits and the shortest
+        that does not.
         """
-        if (transformer := self.reference.transformer) is None:
+        transformer = self.reference.transformer
+        if transformer is None:
             return
         by_length = unexplained_rows[np.argsort(self.tokens[unexplained_rows], kind="stable")]
         sample = by_length[[0, len(unexplained_rows) // 2, -1]]
@@ -622,18 +623,17 @@ class Search:
         boundary_lengths = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
         longest_cut = min(longest - 1, most_positions(transformer.usage.source) or UNCUT)
         own_limit = transformer.max_tokens
-        lengths = sorted(
-            {n for n in (*LENGTHS, own_limit, *boundary_lengths) if 3 <= n <= longest_cut}
-        )
+        candidates = {*LENGTHS, own_limit, *boundary_lengths}
+        lengths = sorted(length for length in candidates if 3 <= length <= longest_cut)
+        if not lengths:
+            return
         for form in ("", *_CUTS):
             cuts = [_truncation(length, own_limit, form) for length in lengths]
-            medians = [
-                np.median(self._distances_under(sample, [*changes, cut], output)) for cut in cuts
-            ]
-            if cuts:
-                yield cuts[int(np.argmin(medians))]
-                if min(medians) <= fit:
-                    return
+            distances = [self._distances_under(sample, [*changes, cut], output) for cut in cuts]
+            medians = np.median(distances, axis=1)
+            yield cuts[int(np.argmin(medians))]
+            if min(medians) <= fit:
+                return
 
     def _changes_of_all_texts(self) -> Iterator[Change]:
         """Changes of every vector."""
@@ -694,8 +694,8 @@ class Search:
             yield Change("layers", "without the layers after pooling")
 
     def _other_model(self) -> tuple[Cause, int] | None:
-        """The first of the other models whose vectors are the served ones, and how wide its own
-        are.
+        """The first of the other models whose vectors are the served ones, and the width of its
+        vectors.
         """
         for name, load in self.other_models.items():
             encoder = load()
@@ -714,11 +714,9 @@ class Search:
         if encoder is None or encoder.machine.device.type != "cpu" or not np.isfinite(base).all():
             return None
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
-        vectors = [encoder_copy.encode(self.sample_texts) for encoder_copy in (encoder, copy)]
-        step, distance = (
-            float(np.median(_cosine_distances(*vectors))),
-            float(np.median(base[self.sample_rows])),
-        )
+        exact, rounded = encoder.encode(self.sample_texts), copy.encode(self.sample_texts)
+        step = float(np.median(_cosine_distances(exact, rounded)))
+        distance = float(np.median(base[self.sample_rows]))
         if not step / INT8_RANGE <= distance <= min(step * INT8_RANGE, FARTHEST_INT8):
             return None
         description = (
@@ -729,15 +727,12 @@ class Search:
 
     def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
         """The median norms of SERVED and the reference, and the cause where they differ."""
+        matrices = (self.served[self.sample_rows], vectors, vectors[:, : self.served.shape[1]])
         served, raw, shortened = (
-            np.linalg.norm(matrix.astype(np.float64), axis=1)
-            for matrix in (
-                self.served[self.sample_rows],
-                vectors,
-                vectors[:, : self.served.shape[1]],
-            )
+            np.linalg.norm(matrix.astype(np.float64), axis=1) for matrix in matrices
         )
-        tokens, unit = self.tokens[self.sample_rows], shortened / np.where(raw > 0, raw, 1)
+        tokens = self.tokens[self.sample_rows]
+        unit = shortened / np.where(raw > 0, raw, 1)
         transformer = self.reference.transformer
         usual = unit if transformer is not None and transformer.is_normalised else shortened
         medians = (float(np.median(served)), float(np.median(usual)))
@@ -767,8 +762,8 @@ def _cosine_distances(first: Vectors, second: Vectors) -> Floats:
 
 
 def stored_form(served: Vectors, width: int) -> tuple[str, Vectors]:
-    """How the components of SERVED are stored where that is in few bits, and the vectors that they
-    stand for, of WIDTH numbers.
+    """How the components of SERVED are stored, empty unless in few bits, and the vectors of WIDTH
+    numbers that they stand for.
     """
     values = set(np.unique(served).tolist())
     if values <= {-1.0, 1.0}:
@@ -781,7 +776,8 @@ def stored_form(served: Vectors, width: int) -> tuple[str, Vectors]:
     if width == served.shape[1] * 8 and high - low <= 255:
         packed_bytes = (served + (128 if low < 0 else 0)).astype(np.uint8)
         return "binary", np.unpackbits(packed_bytes, axis=1).astype(np.float32) * 2 - 1
-    return ("int8", served) if low >= -128 and high <= 127 else ("", served)
+    is_int8 = low >= -128 and high <= 127
+    return "int8" if is_int8 else "", served
 
 
 # how texts are cut otherwise than by the tokenizer

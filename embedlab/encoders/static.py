@@ -52,10 +52,10 @@ class TokenTable:
         """Return the mean vector of each text's tokens, zeros where it has none, and which texts
         were cut; (texts, width), (texts,).
         """
-        limit, token_limit = self.most_characters, self.most_tokens
-        with one_line_errors(
-            self.folder, "tokenizer"
-        ):  # some damage appears only when a text is read
+        limit = self.most_characters
+        token_limit = self.most_tokens
+        # some damage appears only when a text is read
+        with one_line_errors(self.folder, "tokenizer"):
             tokens = self._words.tokens_of([text[:limit] for text in texts])
         is_cut = [
             len(ids) > (token_limit or len(ids)) or len(text) > (limit or len(text))
@@ -77,33 +77,28 @@ class TokenTable:
         """Return the vectors that `means` averages of PROMPT and SENTENCE, the first DIM numbers of
         each, and where each token is.
         """
+        text = f"{prompt}{sentence}"[: self.most_characters]
         with one_line_errors(self.folder, "tokenizer"):
-            encoding = self.tokenizer.encode(
-                f"{prompt}{sentence}"[: self.most_characters], add_special_tokens=False
-            )
-        counted_indices = [
-            index
-            for index, token in enumerate(encoding.ids[: self.most_tokens])
-            if token != self.ignored
-        ]
-        spans = [
-            (start - len(prompt), end - len(prompt))
-            for start, end in (encoding.offsets[index] for index in counted_indices)
-        ]
+            encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        tokens: list[int] = []
+        spans: list[tuple[int, int] | None] = []
+        for token, offset in zip(encoding.ids[: self.most_tokens], encoding.offsets, strict=False):
+            if token != self.ignored:
+                start, end = (position - len(prompt) for position in offset)
+                tokens.append(token)
+                spans.append((start, end) if end > max(start, 0) else None)
         return WeightedTokens(
-            vectors=self.vectors[[encoding.ids[index] for index in counted_indices]][
-                :, :dim
-            ].numpy(),
-            weights=np.ones(len(counted_indices)),
-            spans=tuple(span if span[1] > max(span[0], 0) else None for span in spans),
+            vectors=self.vectors[tokens, :dim].numpy(),
+            weights=np.ones(len(tokens)),
+            spans=tuple(spans),
         )
 
 
 def read_token_vectors(path: Path, tokenizer: Tokenizer) -> Tensor:
-    """Read one float32 vector a token of TOKENIZER; what is missing, pickled or not finite is a
+    """Read a float32 vector for each token of TOKENIZER; a missing, pickled or not finite one is a
     MissingError.
 
-    model2vec may store fewer vectors, the place of each token's, and the tokens' weights.
+    model2vec may store fewer vectors, with the row of each token and the tokens' weights.
     """
     tensors = read_tensors(path)
     table = tensors.get("embedding.weight", tensors.get("embeddings"))
@@ -162,20 +157,17 @@ class StaticEncoder(VectorScorer):
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
-        vectors, prompt = (
-            np.empty((len(sentences), self.dim), np.float32),
-            self.usage.reading.prompt,
-        )
+        vectors = np.empty((len(sentences), self.dim), np.float32)
+        prompt = self.usage.reading.prompt
         for start in range(0, len(sentences), SENTENCES_AT_ONCE):
             block = slice(start, start + SENTENCES_AT_ONCE)
             texts = [f"{prompt}{text}" for text in single_texts(self.name, sentences[block])]
             means, is_cut = self.table.means(texts)
             with torch.inference_mode():
-                layer_output = self.layers(means)
-                layer_output = (
-                    F.normalize(layer_output, dim=-1) if self.usage.is_normalised else layer_output
-                )
-            vectors[block] = layer_output[:, : self.usage.dim].numpy()
+                output = self.layers(means)
+                if self.usage.is_normalised:
+                    output = F.normalize(output, dim=-1)
+            vectors[block] = output[:, : self.usage.dim].numpy()
             self.count("truncated", sentences[block], is_cut)
             if progress is not None:
                 progress(min(block.stop, len(sentences)), len(sentences))
@@ -200,24 +192,18 @@ def load_table(folder: Path) -> TokenTable:
     tokenizer = read_tokenizer(folder / "tokenizer.json")
     stated_limit = (tokenizer.truncation or {}).get("max_length")
     tokenizer.no_truncation()
-    vectors = read_token_vectors(
-        next(iter(weight_files(folder)), folder / "model.safetensors"), tokenizer
-    )
+    weights = next(iter(weight_files(folder)), folder / "model.safetensors")
+    vectors = read_token_vectors(weights, tokenizer)
     if not is_model2vec(folder):
         return TokenTable(
             folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated_limit
         )
-    file, vocabulary = (
-        read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile(),
-        tokenizer.get_vocab(),
-    )
-    typical = int(np.median([len(word) for word in vocabulary]))
+    file = read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile()
+    typical = int(np.median([len(word) for word in tokenizer.get_vocab()]))
     model = json.loads(tokenizer.to_str())["model"]
-    unknown_id: int | None = (
-        model["unk_id"]
-        if "unk_id" in model
-        else tokenizer.token_to_id(model.get("unk_token") or "")
-    )
+    unknown_id: int | None = tokenizer.token_to_id(model.get("unk_token") or "")
+    if "unk_id" in model:
+        unknown_id = model["unk_id"]
     return TokenTable(
         folder=folder,
         tokenizer=tokenizer,

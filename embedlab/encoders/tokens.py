@@ -31,10 +31,8 @@ class TokenRows:
     flat: NDArray[np.int32]
     offsets: NDArray[np.int64]  # (rows + 1,)
     truncated: NDArray[np.bool_]  # (rows,): the sentence was longer than max_tokens
-    types: NDArray[np.int8] | None = (
-        # of each token, as its tokenizer gives them (1 in the second text of a pair); None: all 0
-        None
-    )
+    # of each token, as its tokenizer gives them (1 in the second text of a pair); None: all 0
+    types: NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -55,12 +53,15 @@ class TokenRows:
         row_indices = np.asarray(rows, np.intp)
         lengths = self.lengths[row_indices]
         width = lengths.max(initial=0)
-        # (rows, width): the place of each column in its row, outside of it where it is padding
-        columns = np.arange(width) - (width - lengths[:, None]) * (side == "left")
+        columns = np.arange(width)  # the index of each token in its row, outside of it: padding
+        if side == "left":
+            columns = columns - (width - lengths[:, None])
         mask = (columns >= 0) & (columns < lengths[:, None])
         flat_indices = (self.offsets[row_indices][:, None] + columns)[mask]
-        types = () if self.types is None else (_filled(mask, self.types[flat_indices], 0),)
-        return _filled(mask, self.flat[flat_indices], pad), mask.astype(np.int64), *types
+        arrays = [_filled(mask, self.flat[flat_indices], pad), mask.astype(np.int64)]
+        if self.types is not None:
+            arrays.append(_filled(mask, self.types[flat_indices], 0))
+        return tuple(arrays)
 
 
 def _filled(

@@ -81,29 +81,24 @@ class CombinedEncoder(VectorScorer):
     def facts(self) -> EncoderFacts:
         """The facts of the parts; counts are the maximum over the parts."""
         facts = [part.facts for part in self._parts]
+        limits = [fact.max_tokens for fact in facts if fact.max_tokens is not None]
+        counts = {count: max(getattr(fact, count) for fact in facts) for count in TEXT_COUNTS}
+        notes = [f"{part.name}: {note}" for part in self._parts for note in part.facts.notes]
         return EncoderFacts(
             pooling=" + ".join(str(fact.pooling) for fact in facts),
             precision=" + ".join(dict.fromkeys(fact.precision for fact in facts)),
-            max_tokens=min(
-                (fact.max_tokens for fact in facts if fact.max_tokens is not None), default=None
-            ),
-            **{count: max(getattr(fact, count) for fact in facts) for count in TEXT_COUNTS},
-            notes=tuple(
-                f"{encoder.name}: {note}"
-                for encoder, fact in zip(self._parts, facts, strict=True)
-                for note in fact.notes
-            ),
+            max_tokens=min(limits, default=None),
+            notes=tuple(notes),
+            **counts,
         )
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
         count = len(sentences)
-        part_vectors = [
-            encoder.encode(
-                sentences, shift_progress(progress, number * count, count * len(self._parts))
-            )
-            for number, encoder in enumerate(self._parts)
-        ]
+        part_vectors = []
+        for number, encoder in enumerate(self._parts):
+            shifted = shift_progress(progress, number * count, count * len(self._parts))
+            part_vectors.append(encoder.encode(sentences, shifted))
         return COMBINATIONS[self._kind](part_vectors)
 
 
@@ -148,16 +143,18 @@ def fit_whitening(vectors: Vectors, dim: int | None) -> Whitening:
     mean = exact.mean(axis=0)
     centred = exact - mean
     variances, axes = np.linalg.eigh(centred.T @ centred / (count - 1))
-    variances, axes = variances[::-1][:size], axes[:, ::-1][:, :size]
-    has_variance = variances > LEAST_VARIANCE * max(float(variances[0]), np.finfo(np.float64).tiny)
+    variances = variances[::-1][:size]
+    axes = axes[:, ::-1][:, :size]
+    largest = max(float(variances[0]), np.finfo(np.float64).tiny)
+    has_variance = variances > LEAST_VARIANCE * largest
     scales = np.divide(1, np.sqrt(variances.clip(min=0)), out=np.zeros(size), where=has_variance)
     signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(size)])
     return Whitening(mean=mean, matrix=axes * (signs * scales), fitted_on=count)
 
 
 class TransformedEncoder(VectorScorer):
-    """The vectors of INNER after what SPEC says: whitening, the first `dim` components of that,
-    length 1, fewer bits.
+    """The vectors of INNER after the steps that SPEC states: whitening, the first `dim` components
+    of the whitened vectors, length 1, fewer bits.
 
     Whitening "fit" is fitted on the different sentences of each call of `encode` or `score`, so
     that these belong together.
@@ -168,9 +165,8 @@ class TransformedEncoder(VectorScorer):
         self.fingerprint = transformed_fingerprint(spec, inner.fingerprint)
         self._spec = spec
         self._inner = inner
-        self.similarity = (
-            "cosine" if spec.bits == 1 else similarity
-        )  # of signs: the Hamming distance, reversed
+        # of signs, cosine is the Hamming distance, reversed
+        self.similarity = "cosine" if spec.bits == 1 else similarity
 
     @property
     def dim(self) -> int:
@@ -182,44 +178,38 @@ class TransformedEncoder(VectorScorer):
         """The encoder's facts, and what is done to its vectors."""
         whiten = self._spec.whiten
         whitening_name = "the scored sentences" if whiten == FIT else Path(whiten or "").name
-        steps = [
-            *([f"whitened by {whitening_name}"] if whiten is not None else []),
-            *([f"dim={self._whitened_dim}"] if self._whitened_dim is not None else []),
-            *(["normalised"] if self._spec.normalise else []),
-            *([f"bits={self._spec.bits}"] if self._spec.bits is not None else []),
-        ]
         facts = self._inner.facts
+        steps = [facts.pooling or "vectors"]
+        if whiten is not None:
+            steps.append(f"whitened by {whitening_name}")
+        if self._whitened_dim is not None:
+            steps.append(f"dim={self._whitened_dim}")
+        if self._spec.normalise:
+            steps.append("normalised")
+        if self._spec.bits is not None:
+            steps.append(f"bits={self._spec.bits}")
+        notes = [*facts.notes]
         fitted = self.__dict__.get("_fitted_whitening")  # absent while nothing was whitened
-        notes = (
-            (f"whitened by the {fitted.fitted_on} vectors of {whitening_name}",)
-            if isinstance(fitted, Whitening)
-            else ()
-        )
-        if facts.zero_vectors and (self._spec.whiten is not None or self._spec.bits == 1):
-            zero_text = count_text(facts.zero_vectors, "sentences have")
-            notes = (
-                *notes,
-                Note(f"{zero_text} a zero vector before @whiten or @bits", kind="doubted"),
-            )
+        if fitted is not None:
+            notes.append(f"whitened by the {fitted.fitted_on} vectors of {whitening_name}")
+        if facts.zero_vectors and (whiten is not None or self._spec.bits == 1):
+            zero_text = f"{count_text(facts.zero_vectors, 'sentences have')} a zero vector"
+            notes.append(Note(f"{zero_text} before @whiten or @bits", kind="doubted"))
             facts = replace(facts, zero_vectors=0)  # not zero any more, nor their similarities
-        return replace(
-            facts,
-            pooling=", ".join([facts.pooling or "vectors", *steps]),
-            notes=(*facts.notes, *notes),
-        )
+        return replace(facts, pooling=", ".join(steps), notes=tuple(notes))
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
         vectors = self._inner.encode(sentences, progress)
-        if self._spec.whiten is not None:
-            whitening = (
-                fit_whitening(vectors, self._whitened_dim)
-                if self._spec.whiten == FIT
-                else self._fitted_whitening
-            )
-            vectors = whitening.apply(vectors)
-        vectors = _unit_vectors(vectors) if self._spec.normalise else vectors
-        return vectors if self._spec.bits is None else quantise_vectors(vectors, self._spec.bits)
+        if self._spec.whiten == FIT:
+            vectors = fit_whitening(vectors, self._whitened_dim).apply(vectors)
+        elif self._spec.whiten is not None:
+            vectors = self._fitted_whitening.apply(vectors)
+        if self._spec.normalise:
+            vectors = _unit_vectors(vectors)
+        if self._spec.bits is not None:
+            vectors = quantise_vectors(vectors, self._spec.bits)
+        return vectors
 
     @property
     def _whitened_dim(self) -> int | None:
@@ -246,18 +236,16 @@ class TransformedEncoder(VectorScorer):
 
 
 def quantise_vectors(vectors: Vectors, bits: int) -> Vectors:
-    """Return what is left of VECTORS where a component is stored in 8 bits or 1, again as float32.
+    """Return VECTORS as float32 after their components were stored in 8 bits or 1.
 
-    In 8 bits it is one of 255 equal steps between the largest component of its vector and the same
-    below zero, so that no vector depends on others; in one bit it is the sign: 1 above zero,
-    otherwise −1.
+    In 8 bits a component is one of 255 equal steps between ± the largest component of its vector,
+    so that no vector depends on others. In one bit it is its sign: 1 above zero, otherwise −1.
     """
     if bits == 1:
         return np.where(vectors > 0, np.float32(1), np.float32(-1))
     steps = np.abs(vectors).max(axis=1, keepdims=True, initial=0) / np.float32(127)
-    rounded: Vectors = (
-        np.rint(np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)) * steps
-    )
+    counts = np.divide(vectors, steps, out=np.zeros_like(vectors), where=steps > 0)
+    rounded: Vectors = np.rint(counts) * steps
     return rounded
 
 

@@ -44,11 +44,12 @@ HELD = (3, 8)
 # batch
 FEW_BATCHES = 4
 
+# poolings that add up token vectors, but for the length of the sum
 SUMMED = (
     "mean",
     "mean-without-cls",
     "mean-sqrt-length",
-)  # poolings that add up token vectors, but for the length of the sum
+)
 LAYERS = "sentence_layers."  # before the names of weights after pooling
 # with so many at once, packing weights again costs little, so packed weights are freed afterwards
 MANY_SENTENCES = 1_024
@@ -84,9 +85,8 @@ class TransformerEncoder(VectorScorer):
         )
         self.dim = vector_dim(usage, int(backbone.config.hidden_size))
         self.backbone = backbone
-        if not hasattr(
-            backbone, "hf_device_map"
-        ):  # accelerate has put each part on its device, and moves what passes through
+        # accelerate has put each part on its device, and moves what passes through
+        if not hasattr(backbone, "hf_device_map"):
             self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
         self.layers = layers.to(machine.device)  # between pooling and the last normalisation
         self.tokenizer = tokenizer
@@ -112,9 +112,10 @@ class TransformerEncoder(VectorScorer):
             notes=(*notes, *self.forward.notes, *vocabulary_remarks),
         )
         self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
+        # as Funnel's
         self._are_sentences_typed = self._has_types and any(
             tokenizer("a").get("token_type_ids", ())
-        )  # as Funnel's
+        )
 
     @property
     def pooling(self) -> str:
@@ -164,9 +165,8 @@ class TransformerEncoder(VectorScorer):
         states.
         """
         if len(self.layers):
-            with torch.autocast(
-                vectors.device.type, enabled=False
-            ):  # a few small products: float32 costs nothing
+            # a few small products: float32 costs nothing
+            with torch.autocast(vectors.device.type, enabled=False):
                 vectors = self.layers(vectors)
         vectors = F.normalize(vectors, dim=-1) if self.is_normalised else vectors
         return vectors[:, : self.usage.dim] if self.usage.dim is not None else vectors
@@ -295,10 +295,11 @@ class TransformerEncoder(VectorScorer):
             torch.from_numpy(array).to(self.machine.device) for array in rows.padded([0] * count, 0)
         )
         weights = self.pooling_weights(ids, mask)
+        # pooled with the weight of one token alone, a row is its vector
         with (
             torch.inference_mode(),
             self._encoding(count),
-        ):  # pooled with the weight of one token alone, a row is its vector
+        ):
             identity = torch.eye(count, device=self.machine.device)
             vectors = (
                 self.forward(ids, mask, self.segments(ids, *types), identity)

@@ -45,9 +45,8 @@ Checksums = NDArray[np.uint64]
 SUFFIX = ".rows"  # of a segment, after the length of its vectors
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
-_MIX = np.uint64(
-    0x9E3779B97F4A7C15
-)  # odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
+# odd, 2⁶⁴ over the golden ratio: decorrelates the two halves of a key
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 STALE_S = 3_600  # another process may be writing a segment for this long
 
 
@@ -56,11 +55,8 @@ def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[Any]) -> Checksum
     cut.
     """
     seeds = keys[:, 0] ^ (keys[:, 1] * _MIX) ^ is_cut.astype(np.uint64)
-    return np.fromiter(
-        map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist()),
-        np.uint64,
-        len(keys),
-    )
+    digests = map(xxhash.xxh3_64_intdigest, np.ascontiguousarray(vectors), seeds.tolist())
+    return np.fromiter(digests, np.uint64, len(keys))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,9 +159,8 @@ class EmbeddingCache:
         with suppress(OSError):
             self._write(keys, vectors, is_cut)
             if self._name:
-                (self._folder / NAME_FILE).write_text(
-                    self._name, encoding="utf-8", errors="replace"
-                )
+                path = self._folder / NAME_FILE
+                path.write_text(self._name, encoding="utf-8", errors="replace")
             self._merge()
             self._trim()
 
@@ -205,9 +200,10 @@ class EmbeddingCache:
             np.concatenate(parts) for parts in zip(*contents, strict=True)
         )
         rows = np.flatnonzero(is_intact)
-        keys = np.concatenate([segment.keys for segment in segments])[rows]
-        first_rows = np.unique(keys, axis=0, return_index=True)[1]
-        self._write(keys[first_rows], vectors[rows[first_rows]], is_cut[rows[first_rows]])
+        keys = np.concatenate([segment.keys for segment in segments])
+        _, first_rows = np.unique(keys[rows], axis=0, return_index=True)
+        rows = rows[first_rows]
+        self._write(keys[rows], vectors[rows], is_cut[rows])
         for path in small:
             _remove(path)
 
@@ -317,26 +313,24 @@ class CachedEncoder(VectorScorer):
 
         Texts that the encoder refuses alone are raised at the end, when all others are stored.
         """
-        refusals, size = list[RefusedTextsError](), self.per_save or SENTENCES_PER_SAVE
+        refusals: list[RefusedTextsError] = []
+        size = self.per_save or SENTENCES_PER_SAVE
         unknown_rows = np.flatnonzero(~is_known)
         known_count = len(unique) - len(unknown_rows)
         # Sentences of similar length together need hardly any padding.
-        unknown_rows = unknown_rows[
-            np.argsort(
-                [-count_characters(unique[row]) for row in unknown_rows.tolist()], kind="stable"
-            )
-        ]
+        lengths = [count_characters(unique[row]) for row in unknown_rows.tolist()]
+        unknown_rows = unknown_rows[np.argsort(np.negative(lengths), kind="stable")]
         for start in range(0, len(unknown_rows), size):
             rows = unknown_rows[start : start + size]
             texts = [unique[row] for row in rows]
+            shifted = shift_progress(progress, known_count + start, len(unique))
             try:
-                vectors = self._encoder.embed(
-                    texts, shift_progress(progress, known_count + start, len(unique))
-                )
+                vectors = self._encoder.embed(texts, shifted)
             except RefusedTextsError as error:
                 refusals.append(error)
                 refused_texts = {text for text, _ in error.refused}
-                rows, vectors = rows[[text not in refused_texts for text in texts]], error.vectors
+                rows = rows[[text not in refused_texts for text in texts]]
+                vectors = error.vectors
                 if not len(rows):
                     continue
             truncated_texts = self._encoder.counted["truncated"]

@@ -105,9 +105,8 @@ def silence_transformers() -> Iterator[None]:
     from transformers.utils import logging  # slow
 
     verbosity, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    if (
-        verbosity != ERROR
-    ):  # setting a level makes every logger of the process look its own up again
+    # setting a level makes every logger of the process look its own up again
+    if verbosity != ERROR:
         logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
@@ -151,9 +150,8 @@ _TASK_HEADS = {
 }
 PADDED_ROWS = 127  # of a table of token vectors, to make it a multiple of 128
 _FLOATING = {"F64", "F32", "F16", "BF16"}
-_SIZES: dict[
-    tuple[Any, bytes], int
-] = {}  # by the class that reads the model and the contents of config.json
+# by the class that reads the model and the contents of config.json
+_SIZES: dict[tuple[Any, bytes], int] = {}
 
 
 def is_unused(name: str) -> bool:

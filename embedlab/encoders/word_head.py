@@ -61,9 +61,8 @@ class MaskedWordHead(WordHead):
         is_tied = parameters["weight"].shape == word_vectors.shape and bool(
             torch.equal(parameters["weight"], word_vectors)
         )
-        own_values = {
-            name: nn.Parameter(value.clone()) for name, value in parameters.items()
-        }  # shared tensors would be written once
+        # shared tensors would be written once
+        own_values = {name: nn.Parameter(value.clone()) for name, value in parameters.items()}
         model.config.tie_word_embeddings = is_tied
         setattr(model, model.base_model_prefix, backbone)
         _set(decoder, parameters | {"weight": word_vectors} if is_tied else own_values)

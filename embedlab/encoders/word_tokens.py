@@ -33,10 +33,8 @@ def single_tokens(
     if unknown_id is None:
         unknown_id = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     ids = [encoding.ids for encoding in encodings]
-    token_ids = [
-        tokens[0] if len(tokens) == 1 and tokens[0] != unknown_id else -1 for tokens in ids
-    ]
-    return np.array(token_ids, np.int64)
+    single = [tokens[0] if len(tokens) == 1 else -1 for tokens in ids]
+    return np.array([-1 if token == unknown_id else token for token in single], np.int64)
 
 
 class WordTokens:
@@ -54,16 +52,17 @@ class WordTokens:
         if not self._are_words_independent:
             return self._encode(texts)
         words = [text.split(" ") for text in texts]
-        unseen_words = list(set(chain.from_iterable(words)).difference(self._known))
+        distinct_words = {*chain.from_iterable(words)}
+        unseen_words = distinct_words.difference(self._known)
         if len(unseen_words) + len(self._known) > MOST_WORDS:
             self._known.clear()
-            unseen_words = list(set(chain.from_iterable(words)))
+            unseen_words = distinct_words
         plain_words = [word for word in unseen_words if _PLAIN.fullmatch(word)]
-        other_words = list(set(unseen_words).difference(plain_words))
+        other_words = [*unseen_words.difference(plain_words)]
         self._known.update(zip(plain_words, self._tokens_of_plain_words(plain_words), strict=True))
         self._known.update(zip(other_words, self._encode(other_words), strict=True))
         tokens = self._known.__getitem__
-        return [list(chain.from_iterable(map(tokens, parts))) for parts in words]
+        return [[*chain.from_iterable(map(tokens, text_words))] for text_words in words]
 
     def _tokens_of_plain_words(self, words: Sequence[str]) -> list[list[int]]:
         """Return the tokens of words without blanks, many in one text: a tokenizer's work for a

@@ -30,9 +30,8 @@ _IN_TABLES = {
     *("gap", "note", "pair", "pair_key", "right"),
     *("s1", "s2", "sentence1", "sentence2", "tag"),
 }
-_of_this_process: dict[
-    str, str
-] = {}  # typed, and not stored: not used yet, or the file could not be written
+# typed, and not stored: not used yet, or the file could not be written
+_of_this_process: dict[str, str] = {}
 _of_this_call: dict[str, str] = {}  # given in a call from Python, and never stored
 _before: dict[str, str] = {}  # what a name meant until this process gave it another model
 

@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from embedlab.data.mteb_files import StatedFigures
     from embedlab.data.queries import Run
 
+# that any encoder called by a prefix can be given
 OPTIONS = (
     "prompt",
     "dim",
     "whiten",
     "normalise",
     "bits",
-)  # that any encoder called by a prefix can be given
+)
 
 
 class SentenceEncoder(Protocol):
@@ -77,9 +78,8 @@ class EncoderKind:
     identity: Callable[[str], str | None] = _nothing
     has_vectors: bool = True  # otherwise it only scores pairs
     options: tuple[str, ...] = OPTIONS  # what can be typed behind its names
-    opened_with: tuple[
-        str, ...
-    ] = ()  # those of them that `open` takes as keywords; the others are applied to what it gives
+    # those of them that `open` takes as keywords; the others are applied to what it gives
+    opened_with: tuple[str, ...] = ()
     # how tables name what makes its vectors, where that is known without opening it
     pooling: str | None = None
     # whether its vectors are stored; not where computing them is as fast, or gives facts of its own

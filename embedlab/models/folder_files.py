@@ -28,9 +28,8 @@ ADAPTER_WEIGHTS = "adapter_model.safetensors"
 WHOLE_WEIGHTS = "model.safetensors"
 STATEMENT = "embedlab.json"  # what our own models say: pooling and max_tokens, in our words
 INDEX = "model.safetensors.index.json"  # not read where WHOLE_WEIGHTS exists
-LARGEST_DESCRIPTION = (
-    512 * MIB
-)  # of what describes a model, its vocabulary included; published ones have up to 40 MiB
+# of what describes a model, its vocabulary included; published ones have up to 40 MiB
+LARGEST_DESCRIPTION = 512 * MIB
 LONGEST_HEADER = 10**8  # bytes, as safetensors allows
 _READ = {
     ".json": LARGEST_DESCRIPTION,
@@ -126,9 +125,8 @@ class TokenizerFile:
 
     model_max_length: Annotated[float, Gt(0)] | None = None
     tokenizer_class: str | None = None
-    fast_tokenizer_files: tuple[
-        str, ...
-    ] = ()  # tokenizer.VERSION.json for versions of transformers
+    # tokenizer.VERSION.json for versions of transformers
+    fast_tokenizer_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,9 +100,10 @@ def weights_fingerprint(usage: Usage, *, precision: str) -> str:
         return combined_fingerprint("static", *parts, *changes)
     if precision == "bf16":
         changes += ["weights in bf16"]  # they were float32 before, and gave slightly other vectors
+    # of plug-ins
     code = [
         digest for name in usage.pooling.split(BETWEEN) if (digest := identity("poolings", name))
-    ]  # of plug-ins
+    ]
     return combined_fingerprint(
         "transformer",
         *parts,
@@ -152,11 +153,8 @@ def decisive_files(folder: Path) -> list[Path]:
     folders = (folder, *module_folders(folder))
     named_paths = set(chain.from_iterable(map(named_files, folders)))
 
-    def is_skipped(
-        inner: Path,
-    ) -> (
-        bool
-    ):  # the history of a repository or a trainer's checkpoints may be larger than the model
+    # the history of a repository or a trainer's checkpoints may be larger than the model
+    def is_skipped(inner: Path) -> bool:
         return _is_never_read(inner / "-", folders) and not any(
             path.is_relative_to(inner) for path in (*folders, *named_paths)
         )

@@ -140,8 +140,12 @@ def parse_model(text: str) -> Single | Combined:
                 hint="give a run, a folder, a hub id or a published model such as sbert",
             )
         return Single(name=name, options=_read_options(text, options), suffix=text[len(name) :])
-    parts, depth = _reranked(text) if kind == RERANK else (_split_list(text, kind), None)
-    return Combined(kind=kind, parts=tuple(map(parse_model, parts)), text=text, depth=depth)
+    depth = None
+    if kind == RERANK:
+        names, depth = _reranked(text)
+    else:
+        names = _split_list(text, kind)
+    return Combined(kind=kind, parts=tuple(map(parse_model, names)), text=text, depth=depth)
 
 
 def name_of(text: str) -> str:
@@ -158,10 +162,13 @@ def _kind_of(text: str) -> Combination | Ensemble | Rerank | None:
 
 def _split_list(text: str, kind: str) -> list[str]:
     """Split at commas outside parentheses; a part that opens a ":" list takes all that follows."""
-    inner, is_closed = text[len(kind) + 1 :], True
+    inner = text[len(kind) + 1 :]
+    is_closed = True
     if text[len(kind)] == "(":
-        inner, is_closed = inner.removesuffix(")"), inner.endswith(")")
-    parts, depth = [""], 0
+        is_closed = inner.endswith(")")
+        inner = inner.removesuffix(")")
+    parts = [""]
+    depth = 0
     for piece in _PIECE.findall(inner):
         match = _OPENING.match(parts[-1].lstrip())
         if piece == "," and depth == 0 and not (match and match[2] == ":"):
@@ -186,8 +193,8 @@ def _split_list(text: str, kind: str) -> list[str]:
 
 
 def _reranked(text: str) -> tuple[list[str], int]:
-    """Return the model that reads again, the one that finds documents first, and how many of
-    them.
+    """Return the reranking model and the model that finds documents, and how many of them are
+    reranked.
     """
     parts = _split_list(text, RERANK)
     if len(parts) != 3 or not all(parts) or not parts[2].isdecimal() or int(parts[2]) < 2:
@@ -208,11 +215,11 @@ def _split_options(text: str) -> tuple[str, list[str]]:
     marked = with_question_marks(text[start:], _KEYS, _SWITCHES)
     base, *options = outside_quotes(marked, "?")
     parts = [text[:start] + base, *options]
-    prefix_lengths = [len("?".join(parts[:count])) for count in range(len(parts) + 1)]
-    count = next(
-        (count for count in range(len(parts), 1, -1) if _exists(text[: prefix_lengths[count]])), 1
-    )
-    return text[: prefix_lengths[count]], parts[count:]
+    for count in range(len(parts), 1, -1):
+        name = text[: len("?".join(parts[:count]))]
+        if _exists(name):
+            return name, parts[count:]
+    return parts[0], options
 
 
 def _exists(name: str) -> bool:
@@ -240,11 +247,10 @@ def _read_options(text: str, parts: Sequence[str]) -> NameOptions:
     for key, (pattern, problem, hint) in _NUMBERS.items():
         if key in values and not re.fullmatch(pattern, values[key], re.ASCII):
             raise UsageError(f"{text!r}: {key} is {values[key]!r}{problem}", hint=hint)
-    option_values_: dict[str, Any] = {
-        key: True if key in _SWITCHES else int(value) if key in _NUMBERS else value
-        for key, value in values.items()
-    }
-    return NameOptions(**option_values_)
+    typed: dict[str, Any] = {**values}
+    typed |= {key: int(value) for key, value in values.items() if key in _NUMBERS}
+    typed |= {key: True for key in _SWITCHES if key in values}
+    return NameOptions(**typed)
 
 
 def options_text(options: NameOptions) -> str:
@@ -258,8 +264,8 @@ def options_text(options: NameOptions) -> str:
 
 
 def titles_of(names: Sequence[str]) -> dict[str, str]:
-    """Return the title of each of the models of one table; those that would share a title have
-    their names in full.
+    """Return the title of each model of a table; models that would share a title have their full
+    names.
     """
     titles = {name: title_of(name) for name in names}
     all_titles = [*titles.values()]
@@ -267,8 +273,8 @@ def titles_of(names: Sequence[str]) -> dict[str, str]:
 
 
 def title_of(name: str) -> str:
-    """Return the title of a model in tables: the last part of a folder or a file, any other name in
-    full; of parts the same.
+    """Return the title of a model in tables: the last part of a folder or a file, otherwise the
+    full name; in a combination, each model by its title.
     """
     if _exists(name) or _kind_of(name) is None:
         return _title_of_single(name)

@@ -32,10 +32,11 @@ from embedlab.models.folder_files import (
 )
 
 PROMPTS = "config_sentence_transformers.json"
+# classes of sentence-transformers
 ENCODER_TYPE, CROSS_ENCODER = (
     "SentenceTransformer",
     "CrossEncoder",
-)  # classes of sentence-transformers
+)
 # What models of other classes give, and how their scores of pairs are brought; any other class
 # gives what its author says.
 _SPARSE = "a sparse encoder: a vector of word weights for each text"

@@ -202,9 +202,8 @@ def _packaged_entry(name: str, source: dict[str, Any], **stated: str) -> Package
 PACKAGED: Mapping[str, Packaged] = {
     name: _packaged_entry(name, **stated) for name, stated in LISTED["packaged"].items()
 }
-PREFIXED: Mapping[str, str] = {
-    "wordllama": "wordllama:l2_supercat_256"
-}  # a package whose only model has a name of its own
+# a package whose only model has a name of its own
+PREFIXED: Mapping[str, str] = {"wordllama": "wordllama:l2_supercat_256"}
 NAMES = (*PACKAGED, *PREFIXED)
 
 

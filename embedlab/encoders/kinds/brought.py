@@ -47,6 +47,7 @@ from embedlab.models.encoder_kind import (
 PLUGINS = {"encoders": {"scores": "SCORES", "vectors": "VECTORS", "items": "ITEMS", "trec": "TREC"}}
 SENTENCES = ("sentence1", "sentence2")
 _HALF = re.compile("[\ud800-\udfff]")
+# what tables of pairs hold beside a model's numbers
 _NOT_SCORES = {
     "gold",
     "score",
@@ -55,7 +56,7 @@ _NOT_SCORES = {
     "pair_key",
     "index",
     "id",
-}  # what tables of pairs hold beside a model's numbers
+}
 _LARGEST = float(np.finfo(np.float32).max)
 _SCORES_FORMAT = (
     "scores:FILE takes CSV, TSV, JSON lines or parquet with the columns sentence1, sentence2 "
@@ -275,11 +276,9 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
     try:
         refuse_other_content(path)
         if path.suffix == ".npy":
-            numbers, text = read_npy(path), _sentences_of(path)
-            stored_text = (
-                read_text(text).replace("\r\n", "\n").removesuffix("\n") if has_text else ""
-            )
-            sentences = stored_text.split("\n")
+            numbers = read_npy(path)
+            text = read_text(_sentences_of(path)) if has_text else ""
+            sentences = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
         else:
             table = read_foreign_parquet(path)
             sentences = table["sentence"].cast(pl.String).to_list() if has_text else []
@@ -308,9 +307,8 @@ def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) 
     """Refuse a sentence that occurs again with another vector."""
     row_of_sentence: dict[str, int] = {}
     for row, sentence in enumerate(sentences):
-        if (first_row := row_of_sentence.setdefault(sentence, row)) != row and not (
-            vectors[first_row] == vectors[row]
-        ).all():
+        first_row = row_of_sentence.setdefault(sentence, row)
+        if first_row != row and (vectors[first_row] != vectors[row]).any():
             raise MissingError(
                 f"{path}: {sentence!r} has two different vectors, rows {first_row + 1} and "
                 f"{row + 1}",

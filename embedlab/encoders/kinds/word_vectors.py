@@ -184,11 +184,12 @@ class WordLlamaEncoder:
 
     @cached_property
     def _table(self) -> "TokenTable":
+        # torch: not for listing names
         from embedlab.encoders.static import (
             TokenTable,
             read_token_vectors,
             read_tokenizer,
-        )  # torch: not for listing names
+        )
 
         path = _tokenizer(self._weights)
         tokenizer = read_tokenizer(path)
