@@ -69,13 +69,12 @@ def cause_of(error: BaseException) -> str:
     """
     if isinstance(error, EmbedlabError):
         return error.cause
-    is_typed = isinstance(error, MemoryError) or (
-        isinstance(error, OSError) and error.errno == errno.ENOMEM
-    )
-    is_said = isinstance(error, RuntimeError) and any(
-        phrase in str(error) for phrase in _OUT_OF_MEMORY
-    )
-    return MEMORY if is_typed or is_said else ""
+    ran_out = isinstance(error, MemoryError)
+    if isinstance(error, OSError):
+        ran_out = error.errno == errno.ENOMEM
+    elif isinstance(error, RuntimeError):
+        ran_out = any(phrase in str(error) for phrase in _OUT_OF_MEMORY)
+    return MEMORY if ran_out else ""
 
 
 def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) -> int:
@@ -98,10 +97,8 @@ def run_guarded(work: Callable[[], int], show: Callable[[EmbedlabError], None]) 
 def show_in_log(error: EmbedlabError) -> None:
     """Write the two lines to stderr, which is the log of a process without a terminal."""
     with suppress(OSError):  # its reader has gone
-        sys.stderr.write(
-            f"embedlab: error: "
-            f"{one_line(error.message)}\n{f'hint: {one_line(error.hint)}' if error.hint else ''}\n"
-        )
+        hint = f"hint: {one_line(error.hint)}" if error.hint else ""
+        sys.stderr.write(f"embedlab: error: {one_line(error.message)}\n{hint}\n")
         sys.stderr.flush()
 
 

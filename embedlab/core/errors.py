@@ -181,9 +181,10 @@ def shorten_values(text: str) -> str:
 
 
 def _cut(match: re.Match[str]) -> str:
-    parts = match[0].split("/")
-    limit = LONGEST_FILE_NAME if len(parts) > 1 else LONGEST_WORD
-    return "/".join(f"{part[:SHOWN]}…" if len(part) > limit else part for part in parts)
+    names = match[0].split("/")
+    limit = LONGEST_FILE_NAME if len(names) > 1 else LONGEST_WORD
+    shortened = [f"{name[:SHOWN]}…" if len(name) > limit else name for name in names]
+    return "/".join(shortened)
 
 
 def in_one_line(error: BaseException) -> str:

@@ -141,9 +141,8 @@ def with_question_marks(text: str, keys: Sequence[str], switches: Sequence[str])
     """Return TEXT with a "?" in the place of each "@" before an option; any other "@" stays."""
     pattern = re.compile(rf"(?:{'|'.join(keys)})=|(?:{'|'.join(switches) or '$^'})(?=[@?&]|$)")
     base, *options = outside_quotes(text, "@")
-    return base + "".join(
-        f"{'?' if pattern.match(option_text) else '@'}{option_text}" for option_text in options
-    )
+    marked = [("?" if pattern.match(option) else "@") + option for option in options]
+    return base + "".join(marked)
 
 
 def split_name(text: str, keys: Sequence[str], switches: Sequence[str] = ()) -> list[str]:

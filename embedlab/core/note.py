@@ -117,27 +117,13 @@ def shown_notes(
     """Return NOTES in few lines, the weightiest first: signs, MOST others, and how many are left
     out.
 
-    Phrases of one kind about the same models are one line. MORE says where the others are. TITLES
-    are the names of the table's models there; a phrase about all of them has no name in front.
+    Phrases of one kind about the same models share a line. MORE says where the others are. TITLES
+    are the titles of the table's models by name; a phrase about all of them names none.
     """
     all_notes = [
         note if isinstance(note, Note) else Note(note, short_texts=[note]) for note in notes
     ]
-    models_of_phrase: dict[tuple[NoteKind, str], dict[str, None]] = {}
-    for note in all_notes:
-        for phrase in note.short_texts:
-            models = models_of_phrase.setdefault((note.kind, one_line(phrase)), {})
-            models |= dict.fromkeys(note.models)
-    phrases: dict[tuple[NoteKind, object], list[str]] = {}  # by what they are about
-    for (kind, phrase), models in models_of_phrase.items():
-        # a phrase about the whole table is a line of its own
-        phrases.setdefault((kind, tuple(models) or phrase), []).append(phrase)
-    lines: list[tuple[NoteKind, str]] = []
-    for (kind, about), texts in phrases.items():
-        subject = ""
-        if isinstance(about, tuple) and {*about} != {*titles}:
-            subject = f"{', '.join(titles.get(name, name) for name in about)}: "
-        lines.append((kind, subject + "; ".join(texts)))
+    lines = _phrase_lines(all_notes, titles)
     is_shared = [any(note.kind == kind for note in all_notes) for kind in _SHARED]
     if any(is_shared):
         lines.append((_SHARED[is_shared.index(True)], overlap_line(*is_shared)))
@@ -148,7 +134,28 @@ def shown_notes(
         limit = "! " if _WEIGHTS[kind] in _LIMITS else ""
         advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""  # what to do about it
         other_lines.append(one_line(f"{limit}{text}{advice}"))
-    hidden = sum(not note.short_texts for note in all_notes)
-    hidden += len(lines) - len(sign_lines) - len(other_lines)
-    more_line = [more.format(count=hidden, notes="note" if hidden == 1 else "notes")]
-    return [*sign_lines, *other_lines, *(more_line if hidden else [])]
+    shown = sign_lines + other_lines
+    hidden = sum(not note.short_texts for note in all_notes) + len(lines) - len(shown)
+    if hidden:
+        shown.append(more.format(count=hidden, notes="note" if hidden == 1 else "notes"))
+    return shown
+
+
+def _phrase_lines(notes: Sequence[Note], titles: Mapping[str, str]) -> list[tuple[NoteKind, str]]:
+    """Return the kind and text of each line: phrases of one kind about the same models."""
+    models_of_phrase: dict[tuple[NoteKind, str], dict[str, None]] = {}
+    for note in notes:
+        for phrase in note.short_texts:
+            models = models_of_phrase.setdefault((note.kind, one_line(phrase)), {})
+            models |= dict.fromkeys(note.models)
+    phrases: dict[tuple[NoteKind, object], list[str]] = {}  # by what they are about
+    for (kind, phrase), models in models_of_phrase.items():
+        # a phrase about the whole table is a line of its own
+        phrases.setdefault((kind, tuple(models) or phrase), []).append(phrase)
+    lines: list[tuple[NoteKind, str]] = []
+    for (kind, about), texts in phrases.items():
+        text = "; ".join(texts)
+        if isinstance(about, tuple) and {*about} != {*titles}:
+            text = f"{', '.join(titles.get(name, name) for name in about)}: {text}"
+        lines.append((kind, text))
+    return lines

@@ -105,12 +105,9 @@ def short_keys(keys: Sequence[str], stages: int) -> str:
     """Return the KEYS of one name as one text, without a stage where they are those of all STAGES
     of a recipe.
     """
+    name = without_stage(keys[0])
     numbers = [key.split(".")[1] for key in keys if key.startswith("stage.")]
-    return (
-        without_stage(keys[0])
-        if len(numbers) in {0, stages}
-        else f"stage.{'+'.join(numbers)}.{without_stage(keys[0])}"
-    )
+    return name if len(numbers) in {0, stages} else f"stage.{'+'.join(numbers)}.{name}"
 
 
 def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
@@ -159,10 +156,7 @@ TASK = "data.task"  # what `--set` calls the choice among a recipe's [tasks]
 PROFILE = "profile"  # what `--set` calls the choice among a recipe's [profiles]
 PAPER = "paper"  # the profile that every recipe has: its file as it is
 # keys that choose the values of others, in the order in which they are applied
-CHOICES = (
-    PROFILE,
-    TASK,
-)
+CHOICES = (PROFILE, TASK)
 LISTS = ("datasets", "files")  # keys of a stage's data whose single value is a list of one
 SECTIONS = ("encoder", "stage", "mix", "evaluate")
 

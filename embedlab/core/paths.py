@@ -147,12 +147,11 @@ _ABSOLUTE = re.compile(r"(?<![\w.~/-])/(?!/)[^\s\"'<>|,;()?&=]*/[^\s\"'<>|,;()?&
 
 
 def hide_folders(text: str) -> str:
-    """Return a TEXT for publication without the folders of this machine: of each path that is here
-    the last name is left, and as much before it as tells it from the others.
+    """Return a TEXT for publication without the folders of this machine: each path that exists is
+    shortened to its last name, and to as much before it as distinguishes it from the others.
     """
-    paths = {
-        match: end for match in set(_ABSOLUTE.findall(text)) if (end := _part_here(match)) != "/"
-    }
+    existing = {path_text: _part_here(path_text) for path_text in _ABSOLUTE.findall(text)}
+    paths = {path_text: real_path for path_text, real_path in existing.items() if real_path != "/"}
     names: dict[str, str] = {}
     for path_text, real_path in paths.items():
         others = {*paths.values()} - {real_path}

@@ -358,9 +358,7 @@ def find(kind: Kind, name: str) -> Plugin | None:
         _note_faults(kind)
         return plugin
     namesakes = [plugin for plugin in discover(kind) if plugin.name == name]
-    return next(
-        (plugin for plugin in namesakes if plugin.fault is None), next(iter(namesakes), None)
-    )
+    return min(namesakes, key=lambda plugin: plugin.fault is not None, default=None)
 
 
 def require(kind: Kind, name: str, *, listing: str = "", also: Iterable[str] = ()) -> Plugin:

@@ -62,7 +62,9 @@ def dotted(key: Key, prefix: str = "") -> str:
 
 
 def _flaw(key: Key, value: Any) -> str:
-    text = value if isinstance(value, str) else key[-1] if key and isinstance(key[-1], str) else ""
+    text = value
+    if not isinstance(value, str):
+        text = key[-1] if key and isinstance(key[-1], str) else ""
     if "\0" in text:
         return "holds a NUL character"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
@@ -110,11 +112,8 @@ def table(cls: type[T]) -> type[T]:
 def read_toml(path: Path) -> TomlTable:
     """Return the table in a TOML file; a syntax error names the file, line and column."""
     try:
-        return parse_toml(
-            io.StringIO(
-                read_foreign(path, limit=LARGEST_FILE, error=UsageError).decode(), newline=None
-            ).read()
-        )
+        text = read_foreign(path, limit=LARGEST_FILE, error=UsageError).decode()
+        return parse_toml(io.StringIO(text, newline=None).read())
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}", hint=CORRECT) from error
     except UnicodeDecodeError as error:
@@ -186,9 +185,9 @@ def build(
 
     refuse_flaws(values, where=where, prefix=prefix)
     try:
-        return typing.cast(
-            "T", _validate(typing.cast("Any", cls), json.dumps(values, default=str), not is_text)
-        )
+        text = json.dumps(values, default=str)
+        instance: T = _validate(typing.cast("Any", cls), text, not is_text)
+        return instance
     except pydantic.ValidationError as error:
         raise _usage_error(cls, _first_error(error), values, where, prefix, example) from error
 
@@ -217,13 +216,10 @@ def read_json(cls: type[T], content: bytes | str, *, where: Path, schema: int, h
     is_suspicious = b"\\u0000" in content or b"9" * 20 in content.translate(_DIGITS)
     if problem or is_suspicious or getattr(instance, "schema", schema) > schema:
         values = _parse_json(content)
-        if (
-            isinstance(values, dict)
-            and isinstance(values.get("schema"), int)
-            and values["schema"] > schema
-        ):
+        written = values.get("schema") if isinstance(values, dict) else None
+        if isinstance(written, int) and written > schema:
             raise MissingError(
-                f"{where}: written by a newer embedlab (schema {quote(values['schema'])})",
+                f"{where}: written by a newer embedlab (schema {quote(written)})",
                 hint="update embedlab to read it",
             )
         if flaw := find_flaw(values):
@@ -296,9 +292,9 @@ def _choices(kind: Any) -> tuple[Any, ...]:
 
 
 def _names(kind: Any) -> list[str]:
-    return (
-        [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
-    )
+    if not dataclasses.is_dataclass(kind):
+        return []
+    return [field.name for field in dataclasses.fields(kind)]
 
 
 def _first_error(error: Any) -> Mapping[str, Any]:
@@ -329,14 +325,10 @@ def _usage_error(
     key = dotted(location, prefix)
     if error["type"] in _UNKNOWN_KEY:
         valid_keys = known_keys(cls, location[:-1])
-        unknown_key = str(location[-1]) if location else ""
-        hint = nearest_hint(
-            unknown_key, valid_keys if location else (), f"known keys: {', '.join(valid_keys)}"
-        )
-        return UsageError(
-            f"{where}: unknown key {key!r}",
-            hint=hint,
-        )
+        hint: str = f"known keys: {', '.join(valid_keys)}"
+        if location:
+            hint = nearest_hint(str(location[-1]), valid_keys, hint)
+        return UsageError(f"{where}: unknown key {key!r}", hint=hint)
     if error["type"] in _MISSING_KEY:
         start = "start from a shipped recipe: `embedlab recipes NAME`"
         return UsageError(
@@ -349,7 +341,8 @@ def _usage_error(
 
 
 def _fault(key: str, error: Mapping[str, Any]) -> str:
-    return f"{f'{key!r} is ' * bool(key)}{quote(error['input'])}: {reason_of(error)}"
+    subject = f"{key!r} is " if key else ""
+    return f"{subject}{quote(error['input'])}: {reason_of(error)}"
 
 
 def _describe_error(error: Mapping[str, Any], content: bytes) -> str:

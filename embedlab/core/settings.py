@@ -195,8 +195,10 @@ def named_plugins(environment: Mapping[str, str] = os.environ) -> list[Path]:
 
     A value of a wrong type, which `load_settings` refuses, names none.
     """
-    user_file, user_files = user_config_file(), tuple[Path, ...]()
-    if user_file.is_file() and "plugins" in (values := read_toml(user_file)):
+    user_file = user_config_file()
+    user_files: tuple[Path, ...] = ()
+    values = read_toml(user_file) if user_file.is_file() else {}
+    if "plugins" in values:
         with suppress(UsageError):
             files = build(PluginSettings, values["plugins"], where=str(user_file)).files
             user_files = _absolute(map(str, files), user_file.parent)
@@ -287,13 +289,14 @@ def _without_removed(values: Any, source: str, note: Callable[[str], None]) -> A
 
 def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the settings files that are there with their values, the strongest last."""
-    user_file, config_file = user_config_file(), Path(environment.get(CONFIG) or user_config_file())
+    user_file = user_config_file()
+    config_file = Path(environment.get(CONFIG) or user_file)
     if user_file.is_file():
         yield str(user_file), read_toml(user_file)
-    local = _folder_settings(folder)
-    if local is not None and local[0].resolve() not in {user_file.resolve(), config_file.resolve()}:
-        _refuse(*local, [key.name for key in fields(Settings) if key.name not in SHOWN])
-        yield str(local[0]), local[1]
+    local_file, values = _folder_settings(folder) or (user_file, {})
+    if local_file.resolve() not in {user_file.resolve(), config_file.resolve()}:
+        _refuse(local_file, values, [key.name for key in fields(Settings) if key.name not in SHOWN])
+        yield str(local_file), values
     if config_file != user_file:
         values = read_toml(config_file)
         _refuse(config_file, values, ["plugins"])

@@ -261,10 +261,8 @@ def _layouts(corpus: _Corpus, split: str, location: str) -> Iterator[FileLayout]
             str(values.pop("name", "")), corpus.kind, where=f"{location}: '{key}.name'"
         )
         reader: Reader = build(reader_type, values, where=location, prefix=key, example=_EXAMPLE)
-        columns, given_columns = (
-            reader_type.named_columns(corpus.kind),
-            getattr(reader, "columns", {}),
-        )
+        columns = reader_type.named_columns(corpus.kind)
+        given_columns = getattr(reader, "columns", {})
         _refuse_unknown(given_columns, columns, f"{location}: '{key}.columns'")
         for name, is_needed in columns.items():
             if is_needed and name not in given_columns:
@@ -287,15 +285,18 @@ def _layouts(corpus: _Corpus, split: str, location: str) -> Iterator[FileLayout]
             has_file_per_class=has_file_per_class,
             gold_range=corpus.gold_range,
         )
+        classes = split_section.classes if has_file_per_class else ("",)
         files = [
             file.replace("{split}", read_split.title).replace(_PER_CLASS, name)
-            for name in (split_section.classes if has_file_per_class else ("",))
+            for name in classes
             for file in layout.files
         ]
-        if (file_count := reader.file_count) not in {None, len(layout.files)}:
+        count = len(layout.files)
+        if reader.file_count not in {None, count}:
+            needed = count_text(reader.file_count, "files")
             raise UsageError(
-                f"{location}: 'layout.{number}.files' lists {count_text(len(layout.files), 'files')}",
-                hint=f"this reader needs {count_text(file_count, 'files')} for each split or class",
+                f"{location}: 'layout.{number}.files' lists {count_text(count, 'files')}",
+                hint=f"this reader needs {needed} for each split or class",
             )
         is_written = layout.written and reader_type.write is not Reader.write
         for folder in layout.folders:

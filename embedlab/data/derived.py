@@ -104,16 +104,11 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
     """Return every contrast of labelled PAIRS, which have the columns first, second and label; in
     their order, each once.
     """
-    reversed_pairs = pairs.select(first="second", second="first", label="label")
-    both_directions = (
-        pl.concat([pairs.select("first", "second", "label"), reversed_pairs])
-        if is_either
-        else pairs
-    )
-    entailed = _with_label(both_directions, "entailment", "sentence2").unique(maintain_order=True)
-    contradicted = _with_label(both_directions, "contradiction", "contradicted").unique(
-        maintain_order=True
-    )
+    if is_either:
+        reversed_pairs = pairs.select(first="second", second="first", label="label")
+        pairs = pl.concat([pairs.select("first", "second", "label"), reversed_pairs])
+    entailed = _with_label(pairs, "entailment", "sentence2").unique(maintain_order=True)
+    contradicted = _with_label(pairs, "contradiction", "contradicted").unique(maintain_order=True)
     return entailed.join(contradicted, on="sentence1", maintain_order="left_right").select(COLUMNS)
 
 
@@ -262,7 +257,8 @@ def _queries_of_corpus(source: Source, name: str) -> Queries:
         units: dict[str, int] = {}
         for number, text in enumerate(part.frame["sentence"].to_list()):
             units.setdefault(text, number // corpus.unit)
-        documents, groups = [*units], np.array([*units.values()], np.intp)
+        documents = [*units]
+        groups = np.array([*units.values()], np.intp)
     else:
         documents, groups = _by_duplicates(part.frame)
     first, second = _group_pairs(groups)

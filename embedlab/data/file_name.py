@@ -116,9 +116,10 @@ def parse_file_name(text: str) -> FileName:
             hint = f"for example ?{key}={example}"
             raise UsageError(f"{text!r}: {key} is {values[key]!r}", hint=hint)
     labels = [pair.rpartition(":") for pair in values.get("labels", "").split(",") if pair]
-    where, drop = (
-        dict([values[key].split(":", 1)]) if key in values else {} for key in ("where", "drop")
-    )
+    conditions: dict[str, dict[str, str]] = {"where": {}, "drop": {}}
+    for key in conditions.keys() & values.keys():
+        column, _, chosen = values[key].partition(":")
+        conditions[key] = {column: chosen}
     return FileName(
         text=text,
         path=Path(name),
@@ -128,8 +129,8 @@ def parse_file_name(text: str) -> FileName:
         scale=stated_scale(text, values.get("scale")),
         low_scores=LOW_SCORES in values,
         held_out=float(values["held-out"]) if "held-out" in values else None,
-        where=where,
-        drop=drop,
+        where=conditions["where"],
+        drop=conditions["drop"],
     )
 
 
@@ -144,20 +145,22 @@ def file_path(name: str) -> Path:
 
 
 def with_overrides(file: FileName, overrides: Sequence[str]) -> FileName:
-    """Return FILE with what `--set data.columns.NAME=…`, and those of `data.labels`, `data.where`
-    and `data.drop`, state, where its name says nothing of it.
+    """Return FILE with the options that OVERRIDES, such as `data.columns.NAME=…`, `data.labels`,
+    `data.where` and `data.drop`, state. Options in the file's name win.
     """
     stated: dict[str, dict[str, str]] = {"labels": {}, "where": {}, "drop": {}, "roles": {}}
     for override in overrides:
         key, _, value = override.partition("=")
         data, section, name = (*key.split(".", 2), "", "")[:3]
         if section == "columns":
-            section, name = "roles", name if name in ROLES else _OBJECTIVES.get(name, "")
+            section = "roles"
+            name = name if name in ROLES else _OBJECTIVES.get(name, "")
         if data == "data" and section in stated and name:
             stated[section][name] = value
     if not any(stated.values()):
         return file
-    return file.with_options(**{key: values | getattr(file, key) for key, values in stated.items()})
+    options = {key: values | getattr(file, key) for key, values in stated.items()}
+    return file.with_options(**options)
 
 
 def is_row_file(name: str) -> bool:
@@ -200,8 +203,9 @@ def stated_scale(name: str, text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
     low = high = 0.0
-    with suppress(ValueError):
-        low, high = map(float, match.groups() if (match := _SCALE.fullmatch(text)) else (0, 0))
+    if match := _SCALE.fullmatch(text):
+        with suppress(ValueError):
+            low, high = map(float, match.groups())
     if low >= high:
         raise UsageError(
             f"{name!r}: scale is {text!r}, not the lowest and the highest score",

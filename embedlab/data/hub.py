@@ -84,9 +84,7 @@ def _load(
                 keep_in_memory=cache_folder is not None,
                 trust_remote_code=False,
             )
-    except (
-        Exception
-    ) as error:  # the hub's client raises a dozen unrelated types for "not reachable"
+    except Exception as error:  # the client raises a dozen unrelated types for "not reachable"
         location = f" at revision {revision[:8]} from the hub" if revision else ""
         # its own message of unreadable files names no reason
         reason = " ".join(str(error.__cause__ or error).split())
@@ -100,10 +98,10 @@ def _load(
             f"cannot get {repository!r} ({split}){location}: {reason}", hint=hint
         ) from error
     # without a network the client uses any revision in its cache
-    path_parts = {part for file in hub_dataset.cache_files for part in Path(file["filename"]).parts}
-    other_revisions = {
-        part for part in path_parts - {revision} if re.fullmatch("[0-9a-f]{40}", part)
-    }
+    paths = [Path(file["filename"]) for file in hub_dataset.cache_files]
+    folders = {part for path in paths for part in path.parts}
+    others = folders - {revision}
+    other_revisions = [name for name in others if re.fullmatch("[0-9a-f]{40}", name)]
     if revision and other_revisions:
         raise MissingError(
             f"the hub's client gave {repository!r} at revision {min(other_revisions)[:8]}, not "
@@ -130,12 +128,12 @@ def copy_hashes(folder: Path) -> dict[str, str]:
     """Return the hash of each file of a copy of a repository in FOLDER; its own bookkeeping does
     not count.
     """
-    files = ((path, path.relative_to(folder)) for path in sorted(folder.rglob("*")))
-    return {
-        str(name): file_hash(path)
-        for path, name in files
-        if path.is_file() and not any(part.startswith(".") for part in name.parts)
-    }
+    hashes = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in name.parts):
+            hashes[str(name)] = file_hash(path)
+    return hashes
 
 
 @cache  # one commit for a whole command
@@ -163,4 +161,4 @@ def commit(repository: str, revision: str) -> str:
 
 
 def _title(hub: HubSource) -> str:
-    return f"{hub.repository}{f' at {hub.revision[:8]}' if hub.revision else ''}"
+    return f"{hub.repository} at {hub.revision[:8]}" if hub.revision else hub.repository

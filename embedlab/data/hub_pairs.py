@@ -28,12 +28,7 @@ from embedlab.data.text_file import PLACE
 
 _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "revision")
 # option → our column
-_OURS = {
-    "s1": "sentence1",
-    "s2": "sentence2",
-    "score": "score",
-    "source": "source",
-}
+_OURS = {"s1": "sentence1", "s2": "sentence2", "score": "score", "source": "source"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +73,11 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
     the row counted from 1.
     """
     hub_name = parse_hub_name(name)
-    hub, sha256 = hub_name.source, {}
+    hub = hub_name.source
+    sha256: dict[str, str] = {}
     if is_local(hub.repository):
-        if not (folder := Path(hub.repository)).is_dir():
+        folder = Path(hub.repository)
+        if not folder.is_dir():
             raise MissingError(
                 f"no folder {str(folder)!r}",
                 hint="hub:FOLDER is a copy of a repository of the hub; a file needs no hub:",

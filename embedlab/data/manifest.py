@@ -26,8 +26,8 @@ from embedlab.data.hub import read_hub
 
 
 def class_counts(kind: DatasetKind, frame: pl.DataFrame) -> dict[str, int] | None:
-    """Return the rows per class (per source for STS), or None where the kind has no classes or none
-    is known.
+    """Return the rows per class (per source for STS), or None if the kind has no classes or they
+    are unknown.
     """
     column = CLASS_COLUMN.get(kind)
     if column is None or frame[column].null_count():
@@ -102,15 +102,12 @@ RECORD = "embedlab-get.tsv"  # file, sha256 and repository@revision on each line
 
 def record_revision(folder: Path, sha256: Mapping[str, str], revision: str) -> None:
     """Record in FOLDER that the files with these hashes come from a REVISION on the hub."""
-    # several processes may fetch
-    with (
-        as_disk_errors(folder / RECORD, hint=DATA_HINT),
-        sole_writer(folder / RECORD),
-    ):
+    path = folder / RECORD
+    with as_disk_errors(path, hint=DATA_HINT), sole_writer(path):  # several processes may fetch
         lines_by_file = {line.partition("\t")[0]: line for line in _lines(folder)}
         lines_by_file |= {file: f"{file}\t{digest}\t{revision}" for file, digest in sha256.items()}
         text = "".join(f"{lines_by_file[file]}\n" for file in sorted(lines_by_file))
-        write_atomic(folder / RECORD, text, hint=DATA_HINT)
+        write_atomic(path, text, hint=DATA_HINT)
 
 
 def revision_of(folder: Path, sha256: Mapping[str, str]) -> str | None:
@@ -146,19 +143,16 @@ def get_dataset(dataset: Dataset, folder: Path, *, offline: bool = False) -> lis
     The rows are checked against the manifest before anything is written; existing splits stay
     unchanged. Without a network a missing split is a MissingError.
     """
-    absent = {
-        name: split for name, split in dataset.splits.items() if not is_in_folder(split, folder)
-    }
+    absent = [name for name, split in dataset.splits.items() if not is_in_folder(split, folder)]
     if absent and offline:
         raise MissingError(
-            f"{dataset.name!r} ({next(iter(absent))}) is not downloaded: {OFFLINE}", hint=ONLINE
+            f"{dataset.name!r} ({absent[0]}) is not downloaded: {OFFLINE}", hint=ONLINE
         )
-    return [
-        path for name, split in absent.items() for path in _get_split(dataset, name, split, folder)
-    ]
+    return [path for name in absent for path in _get_split(dataset, name, folder)]
 
 
-def _get_split(dataset: Dataset, name: str, split: Split, folder: Path) -> list[Path]:
+def _get_split(dataset: Dataset, name: str, folder: Path) -> list[Path]:
+    split = dataset.splits[name]
     layout = next((layout for layout in split.layouts if layout.write is not None), None)
     if split.hub is None or layout is None or layout.write is None:
         raise MissingError(

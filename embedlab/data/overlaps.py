@@ -43,11 +43,7 @@ class KnownText:
         """Return the text of all rows of FRAMES."""
         keys = [_keys(frame) for frame in frames]
         # Of a triplet, anchor and positive are a pair, and so are anchor and negative.
-        pairs = [
-            _pair_keys(key[:, 0], key[:, column])
-            for key in keys
-            for column in range(1, key.shape[1])
-        ]
+        pairs = [_pair_keys(key[:, 0], column) for key in keys for column in key.T[1:]]
         return cls(sentences=_distinct([key.ravel() for key in keys]), pairs=_distinct(pairs))
 
     @classmethod
@@ -64,46 +60,35 @@ class KnownText:
         """Return the overlap of an evaluation set's rows with this text."""
         keys = _keys(frame)
         distinct = _distinct([keys[_has_words(keys)]])
-        pairs = keys[: len(keys) * (keys.shape[1] == 2)]
+        pairs = keys if keys.shape[1] == 2 else keys[:0]
         complete_pairs = pairs[_has_words(pairs).all(axis=1)]
+        pair_keys = _pair_keys(complete_pairs[:, 0], complete_pairs[:, -1])
         return Overlap(
             sentences=len(distinct),
             shared_sentences=int(_is_in(distinct, self.sentences).sum()),
             pairs=len(pairs),
-            shared_pairs=int(
-                _is_in(_pair_keys(complete_pairs[:, 0], complete_pairs[:, -1]), self.pairs).sum()
-            ),
+            shared_pairs=int(_is_in(pair_keys, self.pairs).sum()),
         )
 
     def has_any(self, frame: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Return which rows of FRAME have a sentence of COLUMNS that is in this text; (rows,)."""
         keys = _keys(frame.select(columns))
-        is_shared: NDArray[np.bool_] = np.any(
-            _is_in(keys, self.sentences) & _has_words(keys), axis=1
-        )
-        return is_shared
+        is_shared = _is_in(keys, self.sentences) & _has_words(keys)
+        has_shared: NDArray[np.bool_] = np.any(is_shared, axis=1)
+        return has_shared
 
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
         """Return the overlap of each row of a frame of pairs."""
         keys = _keys(frame)
+        first, second = keys[:, 0], keys[:, 1]
         has_words = _has_words(keys)
-        is_known_pair = _is_in(_pair_keys(keys[:, 0], keys[:, 1]), self.pairs) & has_words.all(
-            axis=1
-        )
-        has_words[:, 1] &= keys[:, 0] != keys[:, 1]  # one sentence twice counts once
-        sentences, shared_counts = (
-            has_words.sum(1),
-            (_is_in(keys, self.sentences) & has_words).sum(1),
-        )
-        counts = np.stack([sentences, shared_counts, is_known_pair], axis=1).tolist()
+        is_shared_pair = _is_in(_pair_keys(first, second), self.pairs) & has_words.all(axis=1)
+        has_words[:, 1] &= first != second  # a sentence that is there twice counts once
+        is_shared = _is_in(keys, self.sentences) & has_words
+        counts = np.stack([has_words.sum(1), is_shared.sum(1), is_shared_pair], axis=1)
         return [
-            Overlap(
-                sentences=sentence_count,
-                shared_sentences=shared_count,
-                pairs=1,
-                shared_pairs=shared_pair,
-            )
-            for sentence_count, shared_count, shared_pair in counts
+            Overlap(sentences=sentences, shared_sentences=shared, pairs=1, shared_pairs=shared_pair)
+            for sentences, shared, shared_pair in counts.tolist()
         ]
 
     def write(self, path: Path) -> None:
@@ -126,11 +111,11 @@ class KnownText:
     @classmethod
     def of_frame(cls, frame: pl.DataFrame) -> "KnownText":
         """Return the text that is stored in FRAME."""
-        sentences, pairs = (
-            frame.filter(pl.col("is_pair") == is_pair)["key"].cast(pl.UInt64).to_numpy()
-            for is_pair in (False, True)
+        keys = frame["key"].cast(pl.UInt64)
+        is_pair = frame["is_pair"]
+        return cls(
+            sentences=keys.filter(~is_pair).to_numpy(), pairs=keys.filter(is_pair).to_numpy()
         )
-        return cls(sentences=sentences, pairs=pairs)
 
 
 def find_overlaps(training: Sequence[Part], evaluations: Sequence[Part]) -> pl.DataFrame:
@@ -155,20 +140,18 @@ def sentence_columns(frame: pl.DataFrame) -> list[str]:
 
 
 def text_keys(frame: pl.DataFrame) -> SortedKeys:
-    """Return the hashes of each row's first and last sentence, twice the same for a single one;
+    """Return the hashes of each row's first and last sentence, which may be the same sentence;
     (rows, 2), the same on every machine.
     """
-    keys = _keys(frame)
-    return keys[:, [0, -1]]
+    return _keys(frame)[:, [0, -1]]
 
 
 def with_text_keys(frame: pl.DataFrame) -> pl.DataFrame:
     """Return FRAME with its sentences' hashes in columns text_key0, text_key1, so that subsets need
     not be hashed again.
     """
-    return frame.with_columns(
-        pl.Series(f"{_COLUMN}{side}", column) for side, column in enumerate(_keys(frame).T)
-    )
+    columns = enumerate(_keys(frame).T)
+    return frame.with_columns(pl.Series(f"{_COLUMN}{side}", column) for side, column in columns)
 
 
 def _keys(frame: pl.DataFrame) -> SortedKeys:
@@ -179,11 +162,10 @@ def _keys(frame: pl.DataFrame) -> SortedKeys:
         return frame.select(f"^{_COLUMN}[0-9]$").to_numpy()
     texts = [frame[name].to_list() for name in sentence_columns(frame)]
     key_of_text = {text: _key(text) for text in set().union(*texts)}
-    columns = [
-        np.fromiter((key_of_text[text] for text in column), dtype=np.uint64, count=len(column))
-        for column in texts
-    ]
-    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 1), np.uint64)[:0]
+    if not texts:
+        return np.empty((0, 1), np.uint64)
+    columns = [[key_of_text[text] for text in column] for column in texts]
+    return np.array(columns, np.uint64).T.copy()
 
 
 def _has_words(keys: SortedKeys) -> NDArray[np.bool_]:
@@ -195,9 +177,8 @@ def _has_words(keys: SortedKeys) -> NDArray[np.bool_]:
 
 
 def _key(text: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(normalise(text).encode(), digest_size=8).digest(), "little"
-    )
+    digest = hashlib.blake2b(normalise(text).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
 def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
@@ -206,12 +187,11 @@ def _pair_keys(first: SortedKeys, second: SortedKeys) -> SortedKeys:
 
 
 def _is_in(keys: SortedKeys, sorted_keys: SortedKeys) -> NDArray[np.bool_]:
-    """Return whether each of KEYS is among the SORTED KEYS, of which there may be a million."""
+    """Return whether each of KEYS is among the SORTED KEYS, which may be a million."""
     if not len(sorted_keys):
         return np.zeros(keys.shape, dtype=bool)
-    is_known: NDArray[np.bool_] = (
-        sorted_keys[np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)] == keys
-    )
+    positions = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
+    is_known: NDArray[np.bool_] = sorted_keys[positions] == keys
     return is_known
 
 
@@ -250,29 +230,31 @@ def topics_of(rows: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
         [numbers.setdefault(normalise(text) or text, len(numbers)) for text in column]
         for column in texts
     ]
-    first_keys = np.repeat(np.array(keys[0], dtype=np.intp)[None], len(keys), axis=0)
+    first_keys = np.tile(np.array(keys[0], dtype=np.intp), len(keys))
     links = coo_matrix(
-        (np.ones(first_keys.size, np.int32), (first_keys.ravel(), np.array(keys).ravel())),
+        (np.ones(first_keys.size, np.int32), (first_keys, np.array(keys).ravel())),
         shape=(len(numbers), len(numbers)),
     )
-    component = connected_components(links, directed=False)[1][keys[0]]
-    _, first_rows, number = np.unique(component, return_index=True, return_inverse=True)
-    order: NDArray[np.intp] = np.argsort(np.argsort(first_rows))[number]
-    return order
+    _, components = connected_components(links, directed=False)
+    _, first_rows, topics = np.unique(components[keys[0]], return_index=True, return_inverse=True)
+    numbers_of_topics: NDArray[np.intp] = np.argsort(np.argsort(first_rows))
+    return numbers_of_topics[topics]
 
 
 def is_held_out(rows: pl.DataFrame, columns: Sequence[str], share: float) -> NDArray[np.bool_]:
     """Return which rows are held out: topics drawn by SEED until they have this SHARE of the rows,
     at least FEWEST; (rows,).
 
-    None are where whole topics give fewer than FEWEST rows, or more than a quarter of all.
+    No row is held out if whole topics give fewer than FEWEST rows, or more than a quarter of all.
     """
     topics = topics_of(rows, columns)
     sizes = np.bincount(topics)
     target = max(round(share * len(topics)), FEWEST)
     limit = min(_LARGEST_SHARE * target, _MOST * len(topics))
-    taken_rows, is_drawn = 0, np.zeros(len(sizes), bool)
+    taken_rows = 0
+    is_drawn = np.zeros(len(sizes), bool)
     for topic in np.random.default_rng(SEED).permutation(len(sizes)):
         if taken_rows < target and taken_rows + sizes[topic] <= limit:
-            is_drawn[topic], taken_rows = True, taken_rows + sizes[topic]
+            is_drawn[topic] = True
+            taken_rows += sizes[topic]
     return is_drawn[topics] & (taken_rows >= FEWEST)

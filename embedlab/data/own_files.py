@@ -119,11 +119,9 @@ def open_pair_file(path: Path | str) -> Part:
     name = str(path)
     data = own_data(name)
     if data.kind not in {SCORED, LABELLED}:
-        hint = (
-            "`embedlab evaluate MODEL FILE` chooses the task for a file"
-            if data.kind != SENTENCES
-            else "give pairs, with scores or without; sentences are only trained on"
-        )
+        hint = "`embedlab evaluate MODEL FILE` chooses the task for a file"
+        if data.kind == SENTENCES:
+            hint = "give pairs, with scores or without; sentences are only trained on"
         raise MissingError(f"{name} holds {data.kind.title}, not scored pairs", hint=hint)
     rows = data.frame
     if data.kind == LABELLED:
@@ -232,14 +230,15 @@ class RowShape:
 
 
 def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
-    """Return the rows of the file at PATH with the columns of SHAPE, found where the SECTION of a
-    recipe says, or under their own or published names.
+    """Return the rows of the file at PATH with the columns of SHAPE, in the file's columns that the
+    SECTION of a recipe names, or under their own or published names.
 
-    The share of them that is held out for evaluation, whole topics, is not among them; a share that
-    gives no rows is refused.
+    Rows that are held out for evaluation, in whole topics, are left out. A share of held-out rows
+    that no whole topics give is refused.
     """
     columns = _by_objective_names(section.columns or {}, shape)
-    meanings, held_out = section.labels or {}, section.held_out
+    meanings = section.labels or {}
+    held_out = section.held_out
     if path.suffix.lower() == TEXT_FILE and len(shape.columns) == 1:
         columns = {shape.texts[0]: "sentence"}
     rows, skipped, column_of = _table_rows(path, shape, columns, section)
@@ -263,11 +262,10 @@ def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
         labels = class_texts(rows[column]).replace(meanings)
         rows = rows.with_columns(labels.alias(column))
         if classes:
-            hint = Hint(
-                "correct it, or say what it means: ", RecipeValue("data.labels.LABEL", "MEANING")
-            )
-            is_other, fault = ~pl.col(column).is_in(classes), f"{column} is not one of "
-            refuse_rows(path, rows, is_other, fault + ", ".join(classes), column, hint=hint)
+            meaning = RecipeValue("data.labels.LABEL", "MEANING")
+            hint = Hint("correct it, or say what it means: ", meaning)
+            fault = f"{column} is not one of {', '.join(classes)}"
+            refuse_rows(path, rows, ~pl.col(column).is_in(classes), fault, column, hint=hint)
     for name, largest in shape.numbers.items():
         bounds = None if largest is None else (-largest, largest)
         scale = "correct it, or state the scale of the scores in the objective's options"
@@ -278,9 +276,7 @@ def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
 
 
 def _by_objective_names(columns: Mapping[str, str], shape: RowShape) -> dict[str, str]:
-    """Return COLUMNS with the objective's own names as keys, where they may be those that published
-    corpora have.
-    """
+    """Return COLUMNS with the objective's names as keys in place of names of published corpora."""
     our_names = {_PUBLISHED.get(name, name): name for name in shape.columns}
     our_names |= zip(shape.columns, shape.columns, strict=True)
     columns_by_name: dict[str, str] = {}
@@ -301,8 +297,8 @@ def _by_objective_names(columns: Mapping[str, str], shape: RowShape) -> dict[str
 def _table_rows(
     path: Path, shape: RowShape, columns: Mapping[str, str], section: DataSection
 ) -> tuple[pl.DataFrame, dict[str, int], dict[str, str]]:
-    """Return the selected rows of a file that have all texts of SHAPE, how many have not, and the
-    column of the file by ours.
+    """Return the selected rows of a file that have all texts of SHAPE, how many others there are,
+    and the file's name of each of our columns.
     """
     require_file(path)
     rows = read_own_rows(path, needed=[*columns.values(), *shape.columns])
@@ -331,8 +327,7 @@ def _table_rows(
         raise UsageError(f"{path}: {fault}", hint=hint)
     rows = selected_rows(path, rows, where, drop)
     lists = [column_of[name] for name in LISTS if name in column_of]
-    rows, skipped = full_rows(path, rows, [column_of[name] for name in shape.texts], lists=lists)
-    refuse_nested(
-        path, rows, [column_of[name] for name in shape.columns if name not in shape.texts]
-    )
+    texts = [column_of[name] for name in shape.texts]
+    rows, skipped = full_rows(path, rows, texts, lists=lists)
+    refuse_nested(path, rows, [column_of[name] for name in (*shape.labels, *shape.numbers)])
     return rows, skipped, column_of

@@ -91,9 +91,8 @@ def state_remarks(state: Mapping[str, Any], *, is_named: bool = True) -> Iterato
     prefix = f"{label}: " if is_named else ""
     rows, expected_rows, origin = (state.get(key) for key in ("rows", "expected_rows", "origin"))
     if state.get("partial") and rows != expected_rows:
-        yield f"{name} is partial: {rows} of {expected_rows} rows" + " (starter set)" * (
-            origin == "starter"
-        )
+        starter = " (starter set)" if origin == "starter" else ""
+        yield f"{name} is partial: {rows} of {expected_rows} rows{starter}"
     elif state.get("partial"):
         yield (
             f"{label} is partial: its classes or empty sentences are not those of the published corpus"

@@ -1,7 +1,6 @@
 """The corpora that the card of a model says it was trained on, and what of their text is at hand.
 
-A corpus that is not at hand may hold any test sentence: nothing is known of it, which is not the
-same as nothing shared.
+A corpus that is not at hand may hold any test sentence: "unknown" is not "nothing shared".
 """
 
 import re
@@ -136,9 +135,11 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
             hashes = source.hashes(chosen, TRAIN) if TRAIN in chosen.splits else {}
             if not hashes:
                 continue
-            key = sha256(repr((dataset_name, sorted(hashes.items()))).encode()).hexdigest()[:16]
+            content = repr((dataset_name, sorted(hashes.items())))
+            key = sha256(content.encode()).hexdigest()[:16]
             path = cache / f"{key}.parquet"
-            if (text := read_cached(path, _read_text)) is None:
+            text = read_cached(path, _read_text)
+            if text is None:
                 frame = source.open_split(chosen, TRAIN).frame
                 text = len(frame), KnownText.of([frame])
                 _write_text(path, *text)
@@ -155,30 +156,24 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
 
 
 def nearly_known(sentences: Sequence[str], known_sentences: Iterable[str]) -> NDArray[np.bool_]:
-    """Return which SENTENCES, (sentences,), differ in at most one word, left out, put in or
-    replaced, from one of KNOWN SENTENCES; case and punctuation do not count.
+    """Return which SENTENCES, (sentences,), equal one of KNOWN SENTENCES but for at most one word
+    that was left out, put in or replaced; case and punctuation do not count.
 
-    Sentences are found by what they are without one of their words: nothing is compared with
-    everything.
+    Sentences are looked up by their texts without one word, so that not all pairs are compared.
     """
     positions: dict[Hashable, list[int]] = {}
     for index, sentence in enumerate(sentences):
         words = _words(sentence)
-        for key in (
-            ("whole", words),
-            *_gaps(words),
-            *(("less", shortened) for _, shortened in _gaps(words)),
-        ):
+        gaps = _gaps(words)
+        shorter = [("less", shortened) for _, shortened in gaps]
+        for key in (("whole", words), *gaps, *shorter):
             positions.setdefault(key, []).append(index)
     is_near = np.zeros(len(sentences), np.bool_)
     for sentence in known_sentences:
         words = _words(sentence)
-        candidates = [words, *(shortened for _, shortened in _gaps(words))]
-        for key in (
-            *(("whole", candidate) for candidate in candidates),
-            ("less", words),
-            *_gaps(words),
-        ):
+        gaps = _gaps(words)
+        shorter = [("whole", shortened) for _, shortened in gaps]
+        for key in (("whole", words), ("less", words), *gaps, *shorter):
             is_near[positions.get(key, [])] = True
     return is_near
 
@@ -189,7 +184,7 @@ def _words(sentence: str) -> tuple[str, ...]:
 
 
 def _gaps(words: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
-    """Return WORDS without each of them, with its place."""
+    """Return WORDS without each of the words, and the index of that word."""
     return [(index, (*words[:index], *words[index + 1 :])) for index in range(len(words))]
 
 

@@ -121,14 +121,11 @@ def _scored_pairs(rng: Random, dataset: Dataset, split: str) -> Iterator[tuple[o
         for changes in _draws(rng, 4, max(100, 400 // len(sources))):
             first = _scene(rng)
             second = _changed(first, rng, changes)
-            second = (*second[:3], *(None if rng.random() < 0.2 else part for part in second[3:]))
-            parts = zip(WEIGHTS, first, second, strict=True)
-            share = sum(
-                weight
-                for weight, first_meaning, second_meaning in parts
-                if first_meaning == second_meaning
-            ) / sum(WEIGHTS)
-            gold = round((low + (high - low) * share) * 5) / 5
+            details = (None if rng.random() < 0.2 else meaning for meaning in second[3:])
+            second = (*second[:3], *details)
+            weights = zip(WEIGHTS, first, second, strict=True)
+            equal = sum(weight for weight, meaning, other in weights if meaning == other)
+            gold = round((low + (high - low) * (equal / sum(WEIGHTS))) * 5) / 5
             yield _worded(first, rng), _worded(second, rng), gold, source
 
 
@@ -184,14 +181,12 @@ def _sentences(rng: Random, count: int, unit: int) -> Iterator[tuple[str]]:
 
 
 def _classes(rng: Random, dataset: Dataset, count: int) -> Iterator[tuple[str, ...]]:
-    """Yield sentences whose agent decides the class, or pairs that differ the more the later their
-    class is.
+    """Yield sentences whose agent decides the class, or pairs that differ more the later their
+    class is in the list.
     """
     expected = [split.expected for split in dataset.splits.values() if split.expected]
-    labels = next(
-        (list(expected_split.classes) for expected_split in expected if expected_split.classes),
-        ["A", "B", "C"],
-    )
+    stated = (counts.classes for counts in expected if counts.classes)
+    labels = list(next(stated, ("A", "B", "C")))
     if labels == ["0", "1"]:
         labels.reverse()  # 1 is for pairs that mean the same
     for number in _draws(rng, len(labels), count):

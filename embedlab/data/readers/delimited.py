@@ -93,35 +93,35 @@ class Delimited(Reader):
         fields = read_fields(
             path, columns, line_shape=line, fields=self.fields, is_quoted=self.quoted
         )
-        fewest_fields, most_fields = min(self.fields, default=0), max(self.fields, default=0)
         for number, text in enumerate(read_lines(path) if self.licences else (), 1):
             # two tabs within sentences make as many fields
-            if any("http" not in licence for licence in text.split("\t")[fewest_fields:]):
-                fault = (
-                    f"its last two of {most_fields} fields are not licences with their addresses"
-                )
+            licences = text.split("\t")[min(self.fields, default=0) :]
+            if any("http" not in licence for licence in licences):
+                count = max(self.fields, default=0)
+                fault = f"its last two of {count} fields are not licences with their addresses"
                 raise bad_line(path, number, fault)
         # One selection instead of a renaming: a file may call another column as we call this one.
-        expressions = {column_name: pl.col(str(name)) for column_name, name in self.columns.items()}
-        expressions |= {
-            column_name: expressions[column_name].str.strip_chars() for column_name in self.stripped
-        }
+        expressions = {our_name: pl.col(str(name)) for our_name, name in self.columns.items()}
+        for our_name in self.stripped:
+            expressions[our_name] = expressions[our_name].str.strip_chars()
         return fields.select(PLACE, **expressions)
 
     def _labelled(
         self, path: Path, rows: pl.DataFrame, split: ReadSplit, skipped: dict[str, int]
     ) -> pl.DataFrame:
-        """Return the rows with a label, and count the others; a label that is not known is
-        refused.
-        """
-        labels, none = self.labels or split.classes, self.unlabelled
+        """Return the rows with a label, and count the others; an unknown label is refused."""
+        labels = [*(self.labels or split.classes)]
         is_text = COLUMNS[split.kind].get("label") == pl.String
         if "label" not in self.columns or not labels or not is_text:
             return rows
-        valid = [*labels, *filter(None, [none])]
-        is_other = ~pl.col("label").is_in(valid)
-        refuse_rows(path, rows, is_other, f"label is not one of {', '.join(valid)}", "label")
-        return _without(rows, rows["label"] == none, f"label {none!r}", skipped) if none else rows
+        if self.unlabelled:
+            labels.append(self.unlabelled)
+        is_other = ~pl.col("label").is_in(labels)
+        refuse_rows(path, rows, is_other, f"label is not one of {', '.join(labels)}", "label")
+        if not self.unlabelled:
+            return rows
+        is_unlabelled = rows["label"] == self.unlabelled
+        return _without(rows, is_unlabelled, f"label {self.unlabelled!r}", skipped)
 
     def _with_numbers(
         self, path: Path, rows: pl.DataFrame, split: ReadSplit, skipped: dict[str, int]
@@ -149,8 +149,9 @@ class Delimited(Reader):
         """
         values = {column: pl.col(our_name) for our_name, column in self.columns.items()}
         values["id"] = pl.int_range(1, pl.len() + 1)
+        blank = pl.lit("", pl.String)
         names = self.header or range(min(self.fields))
-        columns = [values.get(name, pl.lit("", pl.String)).alias(str(name)) for name in names]
+        columns = [values.get(name, blank).alias(str(name)) for name in names]
         return (as_lines(frame.select(columns), header=bool(self.header)),)
 
     @staticmethod
@@ -173,13 +174,13 @@ def _all_rows(
     titles: tuple[str, ...],
     is_full: bool,
 ) -> pl.DataFrame:
-    """Return our columns of a file of that size, last modified at that time, as text, and the line
-    of each row; one that is in none of the splits with TITLES is refused, and so is an empty text
-    where the file IS_FULL.
+    """Return our columns of a file as text, and the line of each row. Rows of a split that is none
+    of TITLES are refused, and so is an empty text where the file IS_FULL.
     """
     rows = reader.read_columns(path)
-    for name in reader.columns if is_full else ():
-        refuse_rows(path, rows, pl.col(name).str.strip_chars() == "", f"an empty {name}", name)
+    if is_full:
+        for name in reader.columns:
+            refuse_rows(path, rows, pl.col(name).str.strip_chars() == "", f"an empty {name}", name)
     if titles:
         is_other = ~pl.col(SPLIT).is_in(titles)
         refuse_rows(path, rows, is_other, f"split is not one of {', '.join(titles)}", SPLIT)

@@ -32,16 +32,14 @@ class GoldBeside(Reader):
         files of unknown sources.
         """
         sources = split.classes if split.has_file_per_class else [None]
-        files = zip(paths[::2], paths[1::2], sources, strict=True)
-        frames = [self._read_source(*source_files) for source_files in files]
-        scored = [
-            as_numbers(
-                path, frame.filter(pl.col("gold").str.strip_chars() != ""), "gold", split.gold_range
-            )
-            for path, frame in zip(paths[1::2], frames, strict=True)
-        ]
+        scored = []
+        blank = 0
+        for input_path, gold_path, source in zip(paths[::2], paths[1::2], sources, strict=True):
+            pairs = self._read_source(input_path, gold_path, source)
+            with_score = pairs.filter(pl.col("gold").str.strip_chars() != "")
+            blank += len(pairs) - len(with_score)
+            scored.append(as_numbers(gold_path, with_score, "gold", split.gold_range))
         frame = rows_of_kind(pl.concat(scored), "sts")
-        blank = sum(map(len, frames)) - len(frame)
         return ParsedRows(frame=frame, skipped={"blank gold score": blank} if blank else {})
 
     def _read_source(self, input_path: Path, gold_path: Path, source: str | None) -> pl.DataFrame:

@@ -41,11 +41,10 @@ class Lines(Reader):
         if not (split.has_file_per_class or self.pattern):
             return read_whole_lines(*paths)
         labels = split.classes if split.has_file_per_class else ("",)
-        rows = [
-            self._classified(path, number, line, label or split.classes)
-            for path, label in zip(paths, labels, strict=True)
-            for number, line in enumerate(read_lines(path, encoding=self.encoding), 1)
-        ]
+        rows = []
+        for path, label in zip(paths, labels, strict=True):
+            for number, line in enumerate(read_lines(path, encoding=self.encoding), 1):
+                rows.append(self._classified(path, number, line, label or split.classes))
         schema = dict(COLUMNS["classification"])
         return ParsedRows(frame=pl.DataFrame(rows, schema=schema, orient="row"))
 

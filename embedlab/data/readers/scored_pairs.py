@@ -31,16 +31,16 @@ class ScoredPairs(Reader):
     def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
         """Return the pairs of one file."""
         (path,) = paths
-        texts = [*_SIDES, *([self.condition] if self.condition else [])]
+        texts = [*_SIDES, *filter(None, [self.condition])]
         needed = [*texts, self.score]
-        rows, skipped = read_rows(path, needed=needed, is_corpus=True), dict[str, int]()
+        rows = read_rows(path, needed=needed, is_corpus=True)
+        skipped: dict[str, int] = {}
         require_columns(path, rows, needed, hint="get the file again")
         if self.condition:
             rows, skipped = full_rows(path, rows, texts)
             condition = pl.col(self.condition).str.strip_chars()
-            rows = rows.with_columns(
-                pl.format("{}: {}", condition, side).alias(side) for side in _SIDES
-            )
+            conditioned = [pl.format("{}: {}", condition, side).alias(side) for side in _SIDES]
+            rows = rows.with_columns(conditioned)
         pairs = scored_pairs(path, rows.rename({self.score: "score"}), scale=split.gold_range)
         frame = pairs.frame
         if self.of_source:
