@@ -78,8 +78,8 @@ def start_weights(dim: int, classes: int, seed: int) -> Tensor:
 
 
 def shuffle_rows(rows: int, seed: int, number: int) -> RowIndices:
-    """Return the order of all rows of a task in pass NUMBER, counted from 0; a fit goes through
-    those that it trains on.
+    """Return the order of all rows of a task in pass NUMBER, from 0; a fit visits its training rows
+    in this order.
     """
     return np.random.default_rng([seed, number]).permutation(rows)
 
@@ -95,7 +95,7 @@ def bunch_fits(fits: Fits, batch: int, group_size: int) -> Iterator[RowIndices]:
 
 
 class _Training:
-    """A group of fits in training: those that still run, and the best weights of all."""
+    """A group of fits in training: those still running, and the best weights of all."""
 
     def __init__(
         self, problem: Problem, with_ones: Tensor, fits: Fits, schedule: FitSchedule, seed: int

@@ -45,7 +45,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fits:
-    """Fits of one problem: fit i is trained on fold `fold[i]` with the L2 `l2[i]`."""
+    """Fits of a problem: fit i is trained on fold `fold[i]` with the L2 `l2[i]`."""
 
     folds: tuple[Fold, ...]
     fold: RowIndices  # (fits,)
@@ -107,8 +107,8 @@ def run_groups(
     device: torch.device,
     progress: ProgressCallback | None,
 ) -> None:
-    """Train groups of FITS, given by their numbers, in threads; TRAIN yields how many have finished
-    since, of which PROGRESS hears.
+    """Train groups of FITS, given by their numbers, in threads; TRAIN yields how many finished
+    since, and PROGRESS receives the total.
     """
     done = 0
 

@@ -38,7 +38,7 @@ class ClassifierOutcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Protocol:
-    """The classifiers of one task in one setting."""
+    """The classifiers of a task in a setting."""
 
     problem: Problem
     setting: Setting

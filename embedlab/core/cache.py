@@ -76,8 +76,9 @@ def cache_entries(cache: Path) -> list[Path]:
 
 
 def trim(cache: Path, *, limit_bytes: int, newest: Path | None = None) -> None:
-    """Delete what was used least recently until the folder CACHE is under the limit, and tag it as
-    ours; the entry NEWEST stays, and so do scores of models and the encoder that runs started from.
+    """Delete the least recently used entries until the folder CACHE is under the limit, and tag it
+    as ours. The entry NEWEST stays, and so do scores of models and the encoders that runs started
+    from.
     """
     with suppress(OSError, EmbedlabError):  # another process deletes too, or the disk refuses it
         if not (cache / TAG).exists():
@@ -99,7 +100,7 @@ def size_of(entry: Path) -> int:
 
 
 def remove(entry: Path) -> None:
-    """Delete an ENTRY, a file or a folder; of a link the link alone."""
+    """Delete an ENTRY, a file or a folder; a link is deleted, not what it leads to."""
     if entry.is_dir() and not entry.is_symlink():
         shutil.rmtree(entry)
     else:

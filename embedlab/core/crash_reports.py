@@ -1,6 +1,4 @@
-"""What the program did not foresee: two lines for the user, and a file with the traceback for
-whoever mends it.
-"""
+"""Unforeseen errors: two lines for the user, and a file with the traceback for whoever mends it."""
 
 import errno
 import os
@@ -64,8 +62,8 @@ def report_unforeseen(error: BaseException) -> EmbedlabError:
 
 
 def cause_of(error: BaseException) -> str:
-    """Return MEMORY for an ERROR by whose type, or by the words of a library without a type for it,
-    that ran out; else nothing.
+    """Return MEMORY if ERROR means that memory ran out, by its type or by the words of a library
+    that has no type for it; otherwise an empty text.
     """
     if isinstance(error, EmbedlabError):
         return error.cause

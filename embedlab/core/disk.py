@@ -175,7 +175,7 @@ def write_checksums(folder: Path) -> None:
 
 def check_folder(folder: Path, *, hint: str) -> None:
     """Raise a MissingError if a file that `checksums.json` in FOLDER lists differs from it or is
-    absent; models of others lack the list.
+    absent. Models of other programs have no such list.
     """
     listing = folder / CHECKSUMS
     if not listing.exists():
@@ -362,7 +362,9 @@ def take_lock(descriptor: int, *, patience_s: Sequence[float] = ()) -> bool:
 
 
 def wait_for_lock(descriptor: int, *, is_shared: bool = False) -> None:
-    """Lock an open file when no other process holds it, or none but those that share it."""
+    """Wait until an open file is locked: by this process alone, or shared with others that share
+    it.
+    """
     fcntl.flock(descriptor, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
 
 

@@ -41,7 +41,7 @@ class Hint:
     parts: tuple[str | NamedOption | RecipeValue, ...]
 
     def __init__(self, *parts: "str | NamedOption | RecipeValue | Hint") -> None:
-        """Join PARTS, of which a hint gives its own."""
+        """Join PARTS; a part that is a hint contributes its own parts."""
         flat: list[str | NamedOption | RecipeValue] = []
         for part in parts:
             flat += part.parts if isinstance(part, Hint) else [part] * (part != "")
@@ -113,9 +113,7 @@ class MissingError(EmbedlabError):
 
 
 class UnknownFieldError(UsageError):
-    """A property, or a field or tag of an expression, that is not there; the hint lists those that
-    are.
-    """
+    """An unknown property, field or tag of an expression; the hint lists the known ones."""
 
     def __init__(
         self, message: str, *, hint: str | Hint = "", reason: str = "", field: str = ""
@@ -133,7 +131,7 @@ class NotDownloadedError(MissingError):
 
 
 class PartialDataError(MissingError):
-    """A corpus is there, but not whole: a user may take what there is."""
+    """A corpus is at hand, but not whole: a user may accept it as it is."""
 
 
 class NotLoadedError(MissingError):
@@ -172,10 +170,10 @@ def _keyword(option: NamedOption | RecipeValue) -> str:
 
 
 def shorten_values(text: str) -> str:
-    """Return the text of a message with each word that is too long cut: a value of thousands of
-    digits, a key or a name without an end.
+    """Return the text of a message with each very long word cut, such as a value of thousands of
+    digits.
 
-    Paths are left whole, unless a part of one is longer than a file name can be.
+    A path stays whole unless a part of it is longer than a file name can be.
     """
     return _LONG_WORD.sub(_cut, text)
 

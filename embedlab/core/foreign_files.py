@@ -25,7 +25,7 @@ _KINDS = {
 
 
 class OtherContent(NamedTuple):
-    """What a file is in place of what its name says, and what to do with it."""
+    """The actual content of a file whose name says something else, and what to do with it."""
 
     what: str
     hint: str
@@ -164,8 +164,8 @@ def refuse_other_content(path: Path) -> None:
 
 
 def hint_of_content(path: Path, otherwise: str) -> str:
-    """Return what the file at PATH is by its signature and what to do with it, OTHERWISE where it
-    has none.
+    """Return what the file at PATH is by its signature and what to do with it; OTHERWISE if its
+    signature is unknown.
     """
     content = _content_of(path)
     return otherwise if content is None else f"it is {content.what}: {content.hint}"

@@ -65,10 +65,10 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
 
 def read_foreign_parquet(path: Path) -> pl.DataFrame:
-    """Return the rows of a parquet file that another program wrote; one that breaks its reader down
+    """Return the rows of a parquet file that another program wrote; a file that crashes its reader
     is a PolarsError.
 
-    Another process reads a file for the first time, which takes a third of a second; a mark in the
+    Another process reads a file the first time, which takes a third of a second; a mark in the
     state folder saves that the next time.
     """
     readable_marker = (
@@ -131,7 +131,7 @@ def map_array(path: Path) -> NDArray[Any]:
 
 def read_npy(path: Path) -> NDArray[Any]:
     """Return the numbers of the .npy file at PATH that another program wrote; a file that does not
-    hold those that its header states is a ValueError.
+    hold the numbers that its header states is a ValueError.
     """
     refuse_foreign(path)
     array = map_array(path)

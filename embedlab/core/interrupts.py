@@ -61,7 +61,7 @@ def interrupts() -> Iterator[Callable[[], NoReturn]]:
 
 def _is_on_its_way(handled: BaseException | None) -> bool:
     """Return whether the exception that is HANDLED now, in an `except`, `finally` or `__exit__`, is
-    an interruption or came of one.
+    an interruption or was caused by one.
     """
     while handled is not None and not isinstance(handled, KeyboardInterrupt):
         handled = handled.__context__
@@ -70,11 +70,11 @@ def _is_on_its_way(handled: BaseException | None) -> bool:
 
 @contextmanager
 def handle_stops(receive: Callable[[int, Callable[[], NoReturn]], None]) -> Iterator[None]:
-    """Let RECEIVE handle the signals that request an end until the block ends, with a function that
-    interrupts the block.
+    """Let RECEIVE handle the signals that request an end until the block ends; it gets a function
+    that interrupts the block.
 
-    One that is deliberately ignored, as SIGHUP under nohup, stays ignored; outside the main thread
-    none is caught.
+    A signal that is deliberately ignored, as SIGHUP under nohup, stays ignored. Outside the main
+    thread no signal is caught.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -67,10 +67,12 @@ def task_names() -> list[str]:
 
 def code_version(task: str) -> str:
     """Return the version of the code that makes the numbers of a TASK: embedlab's, and for a
-    plug-in that of its own code too.
+    plug-in also that of its code.
     """
     code = plugins.identity("tasks", task)
-    return __version__ + f"+{hashlib.sha256(code.encode()).hexdigest()[:12]}" * bool(code)
+    if not code:
+        return __version__
+    return f"{__version__}+{hashlib.sha256(code.encode()).hexdigest()[:12]}"
 
 
 def objective_names() -> list[str]:
@@ -79,8 +81,8 @@ def objective_names() -> list[str]:
 
 
 def objective_options(name: str) -> Any:
-    """Return what states an objective's Options, the columns it needs and its SUMMARY, without the
-    loss where it is shipped.
+    """Return the module with an objective's Options, the columns it needs and its SUMMARY; a
+    shipped one imports no loss.
 
     It is loaded by name, so that recipes can be checked without this layer importing any objective.
     """
@@ -97,8 +99,8 @@ def objective_options(name: str) -> Any:
 def can_load_objective(name: str, *, is_stored: bool = False) -> bool:
     """Whether this process may load the objective NAME: the dashboard loads no plug-in.
 
-    An unknown name is a UsageError, and False where it IS_STORED: the plug-in of a run of before
-    may be gone or fail.
+    An unknown name is a UsageError, or False if it IS_STORED: the plug-in of an earlier run may be
+    gone or fail.
     """
     plugin = plugins.find("objectives", name)
     if not is_stored:
@@ -117,8 +119,8 @@ def pooling_names() -> list[str]:
 
 
 def check_pooling(name: str) -> str:
-    """Return the NAME of a pooling; another one is a UsageError with the nearest, one of a plug-in
-    that cannot be used an error.
+    """Return the NAME of a pooling; an unknown name is a UsageError with the nearest one. A plug-in
+    that cannot be used raises its fault.
     """
     plugin = plugins.require("poolings", name)
     if plugin.fault is not None:
@@ -128,7 +130,9 @@ def check_pooling(name: str) -> str:
 
 def outside_quotes(text: str, separator: str) -> list[str]:
     """Split TEXT at each SEPARATOR that is not between double quotes."""
-    parts, start, is_quoted = [], 0, False
+    parts = []
+    start = 0
+    is_quoted = False
     for index, character in enumerate(text):
         is_quoted ^= character == '"'
         if character == separator and not is_quoted:
@@ -146,15 +150,15 @@ def with_question_marks(text: str, keys: Sequence[str], switches: Sequence[str])
 
 
 def split_name(text: str, keys: Sequence[str], switches: Sequence[str] = ()) -> list[str]:
-    """Return a name and, behind it, what is said of it with "?" or with "@" before a known key."""
+    """Return a name and the options behind it, which follow "?", or "@" and a known key."""
     return outside_quotes(with_question_marks(text, keys, switches), "?")
 
 
 def option_values(
     text: str, parts: Sequence[str], keys: Sequence[str], switches: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the values in PARTS, what is between the "?" of a name, by key; a switch has none. An
-    error quotes the whole TEXT.
+    """Return the values in PARTS, the texts between each "?" of a name, by key; a switch has no
+    value. An error quotes the whole TEXT.
     """
     values: dict[str, str] = {}
     for option in (option for part in parts for option in outside_quotes(part, "&")):

@@ -30,7 +30,7 @@ IN_STAGE = ("data", "objective", "optim")  # sections of a stage
 
 @table
 class Declaration:
-    """What `[deviations]` of a recipe says of one key."""
+    """What `[deviations]` of a recipe declares about a key."""
 
     paper: str  # what the paper says, or that it says nothing
     source: str  # where this can be read
@@ -86,7 +86,7 @@ def check_declared(
 
 
 def merge_declared(declared: Sequence[DeclaredDeviation]) -> list[DeclaredDeviation]:
-    """Return DECLARED with those that say the same of one key of several stages as one."""
+    """Return DECLARED with equal declarations of the same key in several stages merged."""
     merged: dict[object, DeclaredDeviation] = {}
     for deviation in declared:
         for key in deviation.keys:
@@ -102,8 +102,8 @@ def without_stage(key: str) -> str:
 
 
 def short_keys(keys: Sequence[str], stages: int) -> str:
-    """Return the KEYS of one name as one text, without a stage where they are those of all STAGES
-    of a recipe.
+    """Return the KEYS with the same name in several stages as one text; without stages if they
+    cover all STAGES of a recipe.
     """
     name = without_stage(keys[0])
     numbers = [key.split(".")[1] for key in keys if key.startswith("stage.")]
@@ -128,8 +128,8 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
 
 
 def joined_tables(tables: Sequence[TomlTable]) -> TomlTable:
-    """Return the table [deviations] of recipes one after the other: stages count on, and the
-    encoder is that of the last.
+    """Return the tables [deviations] of successive recipes as one: stages are numbered on, and the
+    encoder is that of the last recipe.
     """
     joined: TomlTable = {}
     stage_offset = 0
@@ -270,7 +270,7 @@ def _choose_task(values: TomlTable, name: str) -> None:
 
 
 def _set_all(values: TomlTable, chosen_values: Mapping[str, Any]) -> None:
-    """Apply CHOSEN_VALUES by key; a key without a stage is that of all stages."""
+    """Apply CHOSEN_VALUES by key; a key without a stage applies to all stages."""
     for key, value in chosen_values.items():
         set_value(values, f"{_key_of_all_stages(key)}={json.dumps(value, default=str)}")
 

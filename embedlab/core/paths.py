@@ -57,8 +57,8 @@ def data_folder(named_folder: Path) -> Path:
 
 
 def data_name(folder: Path) -> str:
-    """Return what names FOLDER where a data folder is named: for what is inside embedlab its name,
-    which holds in every installation.
+    """Return how to name FOLDER as a data folder: data inside embedlab by a name that is valid in
+    every installation.
     """
     return next(
         (name for name, packaged_folder in INSIDE.items() if packaged_folder == folder), str(folder)

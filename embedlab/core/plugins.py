@@ -260,10 +260,10 @@ class Plugin:
         return self.origin == SHIPPED
 
     def load(self) -> Any:
-        """Import it; what cannot be used, or fails to import, is an EmbedlabError of one line that
-        names where it is from.
+        """Import it; an unusable plug-in, or one that fails to import, is an EmbedlabError of one
+        line that names its origin.
 
-        Of a dataset in a TOML file, which runs nothing, it is the path.
+        For a dataset in a TOML file, which runs nothing, return the path.
         """
         if self.fault is not None:
             raise self.fault
@@ -351,8 +351,8 @@ def shipped_names(kind: Kind) -> list[str]:
 
 
 def find(kind: Kind, name: str) -> Plugin | None:
-    """Return what is called NAME, or None; what only plug-ins with a fault offer is returned with
-    it.
+    """Return the plug-in called NAME, or None. If only plug-ins with a fault have the name, the
+    first of them is returned.
     """
     if plugin := _shipped_plugins(kind).get(name):  # no plug-in can hide it
         _note_faults(kind)
@@ -362,7 +362,7 @@ def find(kind: Kind, name: str) -> Plugin | None:
 
 
 def require(kind: Kind, name: str, *, listing: str = "", also: Iterable[str] = ()) -> Plugin:
-    """Return what is called NAME; a name that nothing has is a UsageError with the nearest one.
+    """Return the plug-in called NAME; an unknown name is a UsageError with the nearest one.
 
     ALSO are other names that the user may have meant.
     """
@@ -388,8 +388,8 @@ def load_all(kind: Kind, load: Callable[[Plugin], T]) -> dict[str, T]:
 
 
 def identity(kind: Kind, name: str) -> str:
-    """Return what of a plug-in's code decides its numbers: empty for what is shipped or not
-    known.
+    """Return the hash of a plug-in's code, which decides its numbers; empty for what is shipped or
+    unknown.
     """
     plugin = find(kind, name)
     return plugin.identity if plugin is not None else ""

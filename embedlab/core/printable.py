@@ -48,9 +48,7 @@ OVERLAP = "overlap"  # in the title of a table some of whose scores have one of 
 
 
 def overlap_line(pairs: bool, sentences: bool, few: bool) -> str:
-    """Return the line below a table that explains its signs of training text, of those that are
-    there.
-    """
+    """Return the line below a table that explains its signs of training text."""
     explanations = [str(PAIRS_SHARED)] * pairs + [str(SENTENCES_SHARED)] * sentences
     explanations += ["fewer than 5% of the test sentences, unmarked"] * few
     return f"[{OVERLAP}] in the training data: {', '.join(explanations)}"
@@ -184,8 +182,8 @@ _OF_ONE = {"are": "is", "were": "was", "have": "has", "occur": "occurs"}
 
 
 def count_text(count: int, things: str) -> str:
-    """Return how many THINGS there are, such as "2 rows are left out"; of one of them the noun,
-    their first word with an s at its end, and the verb are in the singular.
+    """Return how many THINGS there are, such as "2 rows are left out". For one thing the first
+    word, a noun with an s at its end, and the verb are in the singular.
     """
     if count == 1:
         things = re.sub("(ie)?s\\b", lambda ending: "y" * bool(ending[1]), things, count=1)

@@ -53,7 +53,7 @@ class ReadSplit:
 
 
 class Reader:
-    """Reads files of one family of layouts: a table whose fields are what a corpus says of them."""
+    """Reads files of a family of layouts; its fields are what a corpus declares about them."""
 
     kinds: ClassVar[tuple[DatasetKind, ...]] = ()  # of rows that it reads; empty: of any
     # files of a split, or of each of its classes, that it reads; None: any number
@@ -123,7 +123,7 @@ _Size = Annotated[int, Ge(1)]
 
 @table
 class _Split:
-    """What is published of a split; without rows and classes no count is known."""
+    """The published facts of a split; without rows and classes its counts are unknown."""
 
     rows: _Size | None = None  # absent: as many as in all classes
     # rows of each label, of STS of each source, in their order
@@ -147,7 +147,7 @@ class _Split:
 
 @table
 class _Layout:
-    """Files of a split, the folders of which are tried in order, and who reads them."""
+    """Files of a split, the folders in which they may be, in order, and their reader."""
 
     # {split} is the title of the split; all with {class} are there once for each class
     files: Annotated[tuple[str, ...], MinLen(1)]

@@ -43,7 +43,7 @@ COLUMNS: Mapping[DatasetKind, Mapping[str, pl.DataType]] = {
 
 
 def rows_of_kind(rows: pl.DataFrame, kind: DatasetKind) -> pl.DataFrame:
-    """Return the columns of a KIND in their order; one that ROWS have not is null."""
+    """Return the columns of a KIND in their order; a column that ROWS lack is null."""
     return rows.select(
         pl.col(name).cast(dtype) if name in rows.columns else pl.lit(None, dtype).alias(name)
         for name, dtype in COLUMNS[kind].items()

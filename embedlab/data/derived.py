@@ -113,7 +113,7 @@ def contrasts_of(pairs: pl.DataFrame, *, is_either: bool) -> pl.DataFrame:
 
 
 def _with_label(pairs: pl.DataFrame, label: str, second: str) -> pl.DataFrame:
-    """Return the PAIRS with a LABEL, of which the second sentence is the column SECOND."""
+    """Return the PAIRS with a LABEL, with their second sentence as the column SECOND."""
     is_called = pl.col("label").str.to_lowercase() == label
     return pairs.filter(is_called).select(sentence1="first", **{second: "second"})
 
@@ -281,7 +281,7 @@ def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
 
 
 def _group_pairs(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of all pairs of two texts of one group, in order."""
+    """Return the indices of all pairs of two texts of the same group, in order."""
     numbered = pl.DataFrame({"place": np.arange(len(groups)), "group": groups})
     pairs = numbered.join(numbered, on="group", maintain_order="left_right")
     pairs = pairs.filter(pl.col("place") != pl.col("place_right"))
@@ -289,8 +289,8 @@ def _group_pairs(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np
 
 
 def _digest(frame: pl.DataFrame) -> str:
-    """Return a hash of the texts in a FRAME made of a corpus: stored results of others do not
-    count.
+    """Return a hash of the texts in a FRAME made of a corpus; stored results hold only for this
+    hash.
     """
     texts = "\0".join(text for column in frame for text in column)
     return sha256(text_bytes(texts)).hexdigest()

@@ -138,10 +138,10 @@ def copy_hashes(folder: Path) -> dict[str, str]:
 
 @cache  # one commit for a whole command
 def commit(repository: str, revision: str) -> str:
-    """Return the commit that a branch, tag or part of a commit's name, REVISION, names in a
+    """Return the commit that REVISION, a branch, tag or part of a commit's name, means in a
     REPOSITORY on the hub.
 
-    One that the hub does not have, or a hub that cannot be reached, is a MissingError.
+    A REVISION that the hub does not have, or an unreachable hub, is a MissingError.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError

@@ -1,4 +1,4 @@
-"""Fetch corpora from the hub into a data folder, and what its files are: whether their rows are the
+"""Fetch corpora from the hub into a data folder, and judge its files: whether their rows are the
 whole corpus, by counts and class balance, and from which hub revision `data get` wrote them, which
 identifies their content.
 """

@@ -40,7 +40,7 @@ class _Result:
 
 @dataclass(frozen=True, kw_only=True)
 class MtebFiles:
-    """The files of one model, by task; none is read yet."""
+    """The files of a model, by task; none is read yet."""
 
     path: Path
     predictions: Mapping[str, Path]
@@ -49,7 +49,7 @@ class MtebFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """The similarities of one split, in the order of its rows, and the model that they are of."""
+    """The similarities of a split, in the order of its rows, and their model."""
 
     path: Path
     task: str
@@ -114,10 +114,10 @@ def find_mteb_files(path: Path) -> MtebFiles:
 
 
 def read_predictions(path: Path, split: str) -> Predictions | None:
-    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None where
-    it has none of that split.
+    """Return the similarities of SPLIT, a name of ours or "all", in a prediction file; None if it
+    lacks that split.
 
-    A file of another layout is a MissingError, one of another kind of task a UsageError.
+    A file of another layout is a MissingError, a file for another kind of task a UsageError.
     """
     content = _read(dict[str, Any], path)
     if _META not in content:
@@ -153,8 +153,8 @@ def read_predictions(path: Path, split: str) -> Predictions | None:
 
 
 def read_figures(path: Path, split: str = "test") -> StatedFigures | None:
-    """Return the figures of SPLIT, a name of ours or "all", in a result file; None where it has
-    none of that split.
+    """Return the figures of SPLIT, a name of ours or "all", in a result file; None if it lacks that
+    split.
 
     A file that mteb would not write is a MissingError.
     """

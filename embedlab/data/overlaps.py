@@ -48,7 +48,7 @@ class KnownText:
 
     @classmethod
     def union(cls, texts: Sequence[Self]) -> Self | None:
-        """Return what any of TEXTS has; None where there are none."""
+        """Return the text of all TEXTS; None if there are none."""
         if len(texts) < 2:
             return texts[0] if texts else None
         return cls(
@@ -196,8 +196,8 @@ def _is_in(keys: SortedKeys, sorted_keys: SortedKeys) -> NDArray[np.bool_]:
 
 
 def _distinct(keys: Sequence[SortedKeys]) -> SortedKeys:
-    """Return all KEYS in order, each once; a stable sort joins what is sorted a hundred times as
-    fast as np.unique.
+    """Return the different KEYS in order; a stable sort joins sorted arrays a hundred times as fast
+    as np.unique.
     """
     all_keys = np.sort(np.concatenate([np.empty(0, np.uint64), *keys]), kind="stable")
     is_last = np.append(all_keys[:-1] != all_keys[1:], True)[: len(all_keys)]

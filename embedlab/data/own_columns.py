@@ -383,7 +383,7 @@ class OwnData:
 
 
 def own_data(name: str) -> OwnData:
-    """Return what the file holds that a dataset's NAME means; what is ambiguous is refused with
+    """Return what the file that a dataset's NAME means holds; an ambiguous file is refused with
     what to type.
     """
     path = parse_file_name(name).path

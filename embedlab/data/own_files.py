@@ -106,15 +106,15 @@ def open_own_file(name: str, kind: DatasetKind = "sts", split: str | None = None
 
 
 def open_evaluated_file(name: str) -> Part:
-    """Return the pairs by which models are evaluated on a user's own file: scored ones, or those of
-    queries and relevant texts.
+    """Return the pairs on which models are evaluated in a user's own file: scored pairs, or queries
+    with their relevant texts.
     """
     return open_query_file(name).part if holds_queries(name) else open_pair_file(name)
 
 
 def open_pair_file(path: Path | str) -> Part:
-    """Return the pairs of a user's own file with scores, or with labels, of which the gold score
-    follows: 1 for entailment, 0.5 neutral, 0 contradiction.
+    """Return the pairs of a user's own file with scores, or with labels that decide the score: 1
+    for entailment, 0.5 neutral, 0 contradiction.
     """
     name = str(path)
     data = own_data(name)

@@ -1,5 +1,5 @@
-"""What is known of the published corpora: the names under which people type them, such as `stsb`,
-`STS2012` and `sickr`, hashes of their files, and the remarks about data that differs from them.
+"""The published corpora: the names under which people type them, such as `stsb`, `STS2012` and
+`sickr`, hashes of their files, and remarks on data that differs from them.
 """
 
 import re
@@ -72,8 +72,8 @@ def other_files(sha256: Mapping[str, str]) -> list[str]:
 
 
 def content_of(sha256: Mapping[str, str]) -> Content:
-    """Return what is known of the content of files with these hashes: all published, one differs,
-    or one has no recorded hash.
+    """Return whether files with these hashes are all published, one differs, or one has no recorded
+    hash.
     """
     if other_files(sha256):
         return "unknown"
@@ -128,11 +128,11 @@ _SIGNS = re.compile(r"[-_. ]+")
 
 
 def canonical_name(name: str) -> str:
-    """Return the dataset or task that a typed NAME means; a path, and what is no other writing of a
-    name, as it is.
+    """Return the dataset or task that a typed NAME means; a path or an unknown name is returned
+    unchanged.
 
     Case and signs between the parts do not matter, and years may be whole: `STS2012` is sts12. A
-    split may follow, as `stsb:dev`.
+    split may follow, as in `stsb:dev`.
     """
     base, colon, split = name.partition(":")
     shipped = [*plugins.shipped_names("datasets"), *plugins.shipped_names("tasks")]

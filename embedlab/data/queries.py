@@ -170,7 +170,7 @@ def item_frame(
 
 
 def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
-    """Return the queries of the pairs in PART, whose first text is a query and whose second, one of
+    """Return the queries of the pairs in PART: the first text is a query, and the second, one of
     CANDIDATES, is relevant to it.
     """
     first, second = part.frame.select(SENTENCES)
@@ -198,11 +198,10 @@ def _numbered(texts: Sequence[str]) -> list[str]:
 
 
 def open_query_folder(name: str) -> Queries:
-    """Return the queries of a folder or file of qrels; what is wrong is an error with its file and
-    line.
+    """Return the queries of a folder or file of qrels; a fault is an error with its file and line.
 
-    A relevant document that is absent is never found, as trec_eval counts it; a query that is
-    absent or empty is skipped, and so is a blank grade. All are counted with their places.
+    An absent relevant document is never found, as trec_eval counts it. Absent or empty queries and
+    blank grades are skipped. All are counted with their places.
     """
     typed_folder, *parts = split_name(name.removeprefix(PREFIX), ("split",))
     path = typed_path(typed_folder)
@@ -346,9 +345,9 @@ def _qrels_file(folder: Path, split: str | None, name: str) -> Path:
 
 
 def _read_texts(path: Path, *columns: str) -> tuple[pl.DataFrame, list[str]]:
-    """Return the line, id and text of each row of a file of JSON lines, and a note where the same
-    id and text come again. A text is that of the COLUMNS, with a blank between a title and a text,
-    as BEIR and mteb encode them.
+    """Return the line, id and text of each row of a file of JSON lines, and a note on repeated
+    rows. A text joins the COLUMNS with a blank between title and text, as BEIR and mteb encode
+    them.
     """
     if not path.is_file():
         raise MissingError(
@@ -373,11 +372,11 @@ def _repeat_notes(path: Path, count: int) -> list[str]:
 
 def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     """Return the grades in a file of qrels (its line, query, document, grade; 0 and less: not
-    relevant), what is skipped, and a note on lines that come again, which count once.
+    relevant), what is skipped, and a note on repeated lines, which count once.
 
-    Fractions are multiplied by their common denominator, or where that is large divided by the
-    lowest of them: no measure depends on the unit of grades.
-    A pair that is graded twice differently is an error with its line.
+    Fractions are multiplied by their common denominator, or if that is large, divided by the lowest
+    grade: no measure depends on the unit of grades. A pair with two different grades is an error
+    with its line.
     """
     pair = ("query", "document")
     skipped: dict[str, int] = {}

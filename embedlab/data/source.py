@@ -50,7 +50,7 @@ OFFER = Hint(
 
 
 def is_starter(folder: Path | None) -> bool:
-    """Return whether FOLDER is that of the starter set."""
+    """Return whether FOLDER is the starter set."""
     return folder == STARTER_FOLDER
 
 
@@ -159,8 +159,8 @@ class Source:
         return self.open_split(dataset(name), split)
 
     def open_split(self, chosen: Dataset, split: str | None = None) -> Part:
-        """Return the rows of one split of a dataset; an unknown split is a UsageError, one that is
-        not at hand a MissingError.
+        """Return the rows of a split of a dataset; an unknown split is a UsageError, a split that
+        is not at hand a MissingError.
         """
         split = split or chosen.default_split
         origin: DatasetOrigin = "tiny"
@@ -205,8 +205,8 @@ class Source:
         return Part(frame=frame, state=state)
 
     def is_at_hand(self, chosen: Dataset, split: str) -> bool:
-        """Whether a split can be read without the hub, which has it otherwise; one that neither has
-        is a MissingError.
+        """Whether a split can be read without the hub. A split that neither the data folder nor the
+        hub has is a MissingError.
         """
         if split not in chosen.splits:
             raise UsageError(
@@ -309,8 +309,8 @@ def _read(layout: FileLayout, paths: Sequence[Path]) -> ParsedRows:
 def open_available(
     names: Iterable[Wanted], open_one: Callable[[Wanted], Opened]
 ) -> tuple[list[Opened], list[MissingError]]:
-    """Return what OPEN_ONE opens of NAMES, and the errors of what is missing; where nothing is
-    there, the first is raised.
+    """Return what OPEN_ONE opens of NAMES, and the errors of the missing ones; if all are missing,
+    the first error is raised.
     """
     opened, missing_errors = [], []
     for name in names:
@@ -337,8 +337,8 @@ def open_parts(source: Source, datasets: Sequence[str]) -> tuple[list[Part], lis
 
 
 def open_scored(source: Source, name: str, split: str | None = None) -> Part:
-    """Open the pairs of one dataset, the test split without another; a dataset whose rows have no
-    gold score is a UsageError.
+    """Open the pairs of a dataset, by default its test split; a dataset without gold scores is a
+    UsageError.
     """
     if plugins.find("datasets", name) is not None and dataset(name).kind != "sts":
         hint = (

@@ -106,7 +106,7 @@ def _card_list(folder: Path, key: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)  # a comparison asks several times
 def _front_matter(path: Path, _size: int, _changed_ns: int) -> Mapping[str, Any]:
-    """Return the data at the head of a card; nothing of one that is damaged."""
+    """Return the data at the head of a card; a damaged card has none."""
     import yaml  # a tenth of a second quicker than huggingface_hub, whose cards it reads
 
     try:

@@ -1,5 +1,5 @@
-"""A table of a user's own, a TSV, CSV, JSONL or parquet file: its rows with the place of each for
-errors, or the sentences of one column as a stream.
+"""A user's own table, a TSV, CSV, JSONL or parquet file: its rows, each with its place for errors,
+or the sentences of a column as a stream.
 """
 
 import json
@@ -129,7 +129,7 @@ def require_columns(
     hint: str | Hint = "name one of its columns",
     error: type[EmbedlabError] = MissingError,
 ) -> None:
-    """Refuse ROWS of the file or dataset TITLE that lack a column called as one of NAMES."""
+    """Refuse ROWS of the file or dataset TITLE that lack one of the columns NAMES."""
     columns = [column for column in rows.columns if column != PLACE]
     for name in names:
         if name not in columns:
@@ -354,8 +354,8 @@ def number_of(column: str) -> pl.Expr:
 
 
 def class_texts(values: pl.Series) -> pl.Series:
-    """Return labels as texts; a number such as 1.0 is the label 1, as programs write whole numbers
-    with blanks among them, and NaN is none.
+    """Return labels as texts; 1.0 is the label 1, as programs write whole numbers with blanks among
+    them, and NaN is no label.
     """
     if values.dtype.is_float():
         values = values.fill_nan(None)
@@ -447,7 +447,7 @@ def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str])
 
 
 def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Return ROWS with COLUMNS as text; one that holds what no text can be is refused."""
+    """Return ROWS with COLUMNS as text; a column that cannot become text is refused."""
     for name in columns:
         try:
             rows = rows.with_columns(pl.col(name).cast(pl.String))

@@ -102,7 +102,7 @@ def read_lines(path: Path, *, encoding: Encoding = "utf-8") -> list[str]:
 
 
 def is_seen(texts: pl.Series) -> pl.Series:
-    """Return which of TEXTS have a character that is seen; null has none."""
+    """Return which of TEXTS have a visible character; null has none."""
     return texts.str.contains(f"[^{_UNSEEN}]").fill_null(False)
 
 

@@ -174,7 +174,7 @@ def _reviews(rng: Random, count: int) -> Iterator[tuple[str, int]]:
 
 
 def _sentences(rng: Random, count: int, unit: int) -> Iterator[tuple[str]]:
-    """Yield sentences; where a dataset's UNIT is several, as many of one scene in a row."""
+    """Yield sentences; a dataset with a UNIT gets as many sentences of the same scene in a row."""
     for _ in range(count // unit):
         scene = _scene(rng)
         yield from ((_worded(scene, rng),) for _ in range(unit))

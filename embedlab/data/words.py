@@ -54,16 +54,15 @@ class ShownWord:
 
 def normalise(sentence: str) -> str:
     """Return the key by which two sentences count as the same text: case-folded words joined by
-    blanks, letters and their accents as one character where there is one (NFC).
+    blanks, with letters and their accents composed (NFC).
     """
     return " ".join(_WORD.findall(unicodedata.normalize("NFC", sentence.casefold())))
 
 
 def shown_words(sentence: str) -> list[ShownWord]:
-    """Return the words of a sentence in order, as blanks separate them, without the punctuation
-    around each: "don't", "3.5", "e-mail".
-
-    Signs between blanks are a word; of Chinese and Japanese each character is one.
+    """Return the words of a sentence in order, split at blanks, without the punctuation around
+    each: "don't", "3.5", "e-mail". Signs between blanks are a word; each Chinese or Japanese
+    character is a word.
     """
     words: list[ShownWord] = []
     for chunk in re.finditer(r"\S+", sentence):
@@ -146,8 +145,8 @@ def edit_sentence(sentence: str, rule: EditRule) -> str | None:
 
 
 def _negated(sentence: str) -> str | None:
-    """Return the opposite: "not" is put behind the only auxiliary, or removed behind it; of "there
-    is a" it is "there is no".
+    """Return the opposite: "not" is put behind the only auxiliary, or removed there; "there is a"
+    becomes "there is no".
     """
     negations = len(re.findall(NEGATING, sentence.lower()))
     if negations == 1:

@@ -108,9 +108,9 @@ def save_model(
     """Write ENCODER as a model folder, in one step, with CARD as its README; transformers and
     sentence-transformers load it.
 
-    With a WORD_HEAD the folder holds a whole masked language model, of which an encoder is loaded
-    as from any other. ADD is called with the folder and may write more files into it; HINT says how
-    to choose another folder if writing fails. With IS_NEW a folder that another process has written
+    With a WORD_HEAD the folder holds a whole masked language model, which loads as an encoder like
+    any other. ADD is called with the folder and may write more files into it; HINT says how to
+    choose another folder if writing fails. With IS_NEW, a folder that another process has written
     meanwhile is not replaced.
     """
     with (

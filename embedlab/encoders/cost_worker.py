@@ -71,8 +71,8 @@ def processor_name() -> str:
 
 
 def _stated(path: Path, key: str) -> str:
-    """Return what the first line that begins with KEY says in a file of the system; empty where
-    there is none.
+    """Return the value in the first line of a system file that begins with KEY; empty if there is
+    none.
     """
     with suppress(OSError):
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -84,8 +84,7 @@ def _stated(path: Path, key: str) -> str:
 def peak_memory_mib() -> float:
     """Return the largest resident memory that this process had, in MiB.
 
-    What Linux gives as ru_maxrss begins with that of the process that started this one; VmHWM is of
-    this program alone.
+    On Linux ru_maxrss starts at that of the parent process; VmHWM is of this program alone.
     """
     if peak := _stated(Path("/proc/self/status"), "VmHWM"):
         return int(peak.split()[0]) / 2**10

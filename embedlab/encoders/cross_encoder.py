@@ -72,7 +72,7 @@ class CrossEncoderScorer(CountingEncoder):
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
-        """Similarity of each pair as it is given; (pairs,)."""
+        """Similarity of each pair in the given order; (pairs,)."""
         pairs = [TextPair(first=a, second=b) for a, b in zip(first, second, strict=True)]
         unique, index = distinct_texts(pairs)
         scores = np.empty(len(unique), np.float32)

@@ -166,8 +166,8 @@ def fastest_to_train(device: torch.device) -> Literal["float32", "bf16", "fp16"]
 
 
 def give_the_same_bits() -> None:
-    """Let torch use only operations on a GPU that give the same bits each time; one that has no
-    such form raises an error.
+    """Let torch use only GPU operations that give the same bits each time; an operation without
+    such a form raises an error.
 
     Attention is computed by plain products: the backward passes of its fused forms add in the order
     in which blocks finish.

@@ -52,9 +52,7 @@ def single_texts(name: str, texts: Sequence[Text]) -> list[str]:
 
 
 def key_content(text: Text) -> bytes:
-    """Return bytes that are different for different texts, by which what is computed of TEXT is
-    stored.
-    """
+    """Return bytes that identify TEXT, as a key for what is computed of it."""
     if isinstance(text, str):
         return text_bytes(text)
     return APART.join((b"", b"pair", text_bytes(text.first), text_bytes(text.second)))
@@ -236,9 +234,7 @@ def distinct_texts(sentences: Sequence[T]) -> tuple[list[T], NDArray[np.intp]]:
 def shift_progress(
     progress: ProgressCallback | None, steps_before: int, total: int
 ) -> ProgressCallback | None:
-    """Return a callback that reports the progress of one part of the work as progress of the
-    whole.
-    """
+    """Return a callback that reports progress of a part of the work as progress of the whole."""
     return None if progress is None else lambda done, _: progress(steps_before + done, total)
 
 
@@ -422,8 +418,8 @@ def score_by_vectors(
     *,
     similarity: Similarity = "cosine",
 ) -> NDArray[np.float32]:
-    """Similarity of each pair by its vectors, nan where the encoder refuses a sentence; one that
-    occurs in several pairs is encoded once.
+    """Similarity of each pair by its vectors, nan where the encoder refuses a sentence; a sentence
+    of several pairs is encoded once.
     """
     sentences, index = distinct_texts([*first, *second])
     vectors, is_accepted = encode_accepted(encoder, sentences, progress)

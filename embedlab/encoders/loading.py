@@ -71,7 +71,7 @@ class PrefixedEncoder(VectorScorer):
 
     @cached_property
     def dim(self) -> int:
-        """Length of a vector: as the encoder says, or of that of one sentence."""
+        """Length of a vector: as the encoder states, otherwise of the vector of a sentence."""
         inner_dim = getattr(self._inner, "dim", None)
         return (
             min(inner_dim, self._cut or inner_dim)
@@ -164,8 +164,8 @@ class PrefixedScorer:
     def score_frame(
         self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
     ) -> NDArray[np.floating[Any]]:
-        """The similarity of each pair of a frame, nan where there is none; very many pairs take
-        less memory than as texts.
+        """The similarity of each pair of a frame, nan where it is missing; a frame of very many
+        pairs takes less memory than their texts.
         """
         if not hasattr(self._inner, "score_frame"):
             return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
@@ -286,7 +286,7 @@ def _precision(machine: "Machine | None") -> str:
 
 
 def open_kind(kind: EncoderKind, spec: ModelSpec) -> Any:
-    """Open the encoder of SPEC, of a KIND, with what it takes of its options."""
+    """Open the encoder of SPEC, which is of a KIND, with the options that the kind takes."""
     return kind.open(spec.location, **{name: getattr(spec, name) for name in kind.opened_with})
 
 

@@ -89,10 +89,9 @@ class PartialVectors:
     def open_locked(
         cls, out: Path, job: Job, *, is_replaced: bool, shard: Shard | None = None
     ) -> Iterator["PartialVectors"]:
-        """Lock the folder of the vectors that go to OUT, or of one SHARD of them, until the block
-        ends; chunks of an equal job that was killed, or of its shards, are reused.
-
-        A foreign folder, or one that another process has locked, is refused.
+        """Lock the folder of the vectors that go to OUT, or of a SHARD of them, until the block
+        ends. Chunks of a killed job with the same settings, or of its shards, are reused. A foreign
+        folder, or one that another process has locked, is refused.
         """
         of_shard = f".shard-{shard.number}-of-{shard.count}" if shard is not None else ""
         folder = out.with_name(f"{out.name}{of_shard}.partial")

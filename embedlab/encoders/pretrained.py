@@ -1,7 +1,7 @@
 """Load weights and tokenizers of model folders: complete, finite, and without remote code.
 
-transformers initialises missing tensors at random and drops unknown ones, with a warning at most.
-Both are refused here, and so is anything else that would make a model differ from its folder.
+transformers initialises missing tensors at random and drops unknown ones, with at most a warning.
+Both are refused here, like anything else that would make a model differ from its folder.
 """
 
 import re
@@ -101,11 +101,10 @@ def load_language_model(folder: Path) -> PreTrainedModel | None:
 
 
 def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
-    """Load the model in FOLDER by one of transformers' Auto classes with its last layer, which
-    gives so many LABELS, in float32.
+    """Load the model in FOLDER with its last layer, which gives so many LABELS, by one of
+    transformers' Auto classes, in float32.
 
-    Tensors that are missing, in the last layer and before it, are a MissingError, and so are
-    unknown ones.
+    Missing tensors, in the last layer or before it, are a MissingError, and so are unknown ones.
     """
     model, _ = _load(folder, kind, has_head=True)
     if model.config.num_labels != labels:
@@ -118,8 +117,8 @@ def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
 
 
 def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
-    """Load the fast tokenizer of a model, lower-casing where sentence-transformers does; anything
-    else is a MissingError, and so is a model whose type is unknown or another one.
+    """Load the fast tokenizer of a model, lower-casing where sentence-transformers does. A
+    tokenizer that is not fast, or a model whose type is unknown or another one, is a MissingError.
     """
     refuse_unknown_architecture(usage.source)
     refuse_other_type(usage.source)
@@ -175,11 +174,11 @@ def _load(
 
 
 def widen_vectors(backbone: nn.Module) -> None:
-    """Make a bf16 BACKBONE compute under autocast as one with float32 weights does, but for the
-    rounding of its weights.
+    """Make a bf16 BACKBONE compute under autocast as with float32 weights, except for the rounding
+    of its weights.
 
-    Norms and biases are few and become float32 parameters again; embeddings stay in bf16 and give
-    float32 rows, so that what the layers add up is float32.
+    Norms and biases are few and become float32 parameters again. Embeddings stay in bf16 and give
+    float32 rows, so that the sum over layers is float32.
     """
     for parameter in backbone.parameters():
         if parameter.ndim < 2 and parameter.dtype == torch.bfloat16:
@@ -285,8 +284,8 @@ AGAIN = "save or download the adapter again"
 
 
 def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
-    """Merge the adapter in a folder into the weights of BACKBONE; one that does not fit, or damaged
-    weights, are a MissingError.
+    """Merge the adapter in a folder into the weights of BACKBONE; an adapter that does not fit, or
+    has damaged weights, is a MissingError.
     """
     require_peft()
     read_adapter(adapter)

@@ -125,7 +125,7 @@ marsh in all weathers and a third went to sea to look for the sailor of the old 
 
 
 class ChosenText(NamedTuple):
-    """A text and what it is chosen for."""
+    """A text and the reason why it is chosen."""
 
     text: str
     kind: str
@@ -134,10 +134,11 @@ class ChosenText(NamedTuple):
 def chosen_texts(
     limits: Sequence[int], words_for: Callable[[str, int], str] | None = None
 ) -> list[ChosenText]:
-    """About 200 texts: ordinary ones, odd ones, and of lengths around each of LIMITS in tokens.
+    """About 200 texts: ordinary ones, odd ones, and texts of lengths around each of LIMITS in
+    tokens.
 
-    `words_for(stream, tokens)` gives the beginning of a stream that has so many tokens; without it
-    a word counts as one.
+    `words_for(stream, tokens)` returns the beginning of a stream that has so many tokens; without
+    it, a word counts as a token.
     """
     begin = words_for or _first_words
     words = _WORDS.split()

@@ -106,7 +106,9 @@ def budget_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[
 
 
 def read_ahead(values: Iterator[T]) -> Iterator[T]:
-    """Yield VALUES, none of which is None, made in a thread while the ones before are used."""
+    """Yield VALUES, which are never None; a thread makes the next ones while the earlier ones are
+    used.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
         coming = deque(thread.submit(next, values, None) for _ in range(AHEAD))
         while (value := coming.popleft().result()) is not None:

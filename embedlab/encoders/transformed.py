@@ -175,7 +175,7 @@ class TransformedEncoder(VectorScorer):
 
     @property
     def facts(self) -> EncoderFacts:
-        """The encoder's facts, and what is done to its vectors."""
+        """The encoder's facts, and the steps that are applied to its vectors."""
         whiten = self._spec.whiten
         whitening_name = "the scored sentences" if whiten == FIT else Path(whiten or "").name
         facts = self._inner.facts

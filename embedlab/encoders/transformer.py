@@ -209,7 +209,7 @@ class TransformerEncoder(VectorScorer):
         return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
 
     def _vector_of_no_tokens(self) -> Vectors:
-        """The vector of a text without any token: that of a zero pooled vector; (dim,)."""
+        """The vector of a text without any token, from a pooled vector of zeros; (dim,)."""
         width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.pooling))
         with torch.inference_mode():
             return (
@@ -219,8 +219,8 @@ class TransformerEncoder(VectorScorer):
             )
 
     def token_ids(self, texts: Sequence[Text], reading: Reading | None = None) -> TokenRows:
-        """The token ids of each text by a READING, that of the encoder unless another is given; all
-        of them are sentences, or all are pairs.
+        """The token ids of each text by READING, which defaults to the encoder's; the texts are all
+        sentences or all pairs.
         """
         if not texts:
             return gather_rows([], np.zeros(0, np.bool_))

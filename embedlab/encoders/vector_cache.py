@@ -128,9 +128,7 @@ class EmbeddingCache:
 
     @staticmethod
     def stored_dim(cache: Path, fingerprint: str) -> int | None:
-        """Return the length of the vectors that are cached under FINGERPRINT; None if there are
-        none.
-        """
+        """Return the length of the vectors that are cached under FINGERPRINT; None if none are."""
         files = (cache / EMBEDDINGS / fingerprint).glob(f"*{SUFFIX}")
         return next((int(file.name.split(".")[1]) for file in files), None)
 
@@ -208,7 +206,7 @@ class EmbeddingCache:
             _remove(path)
 
     def _trim(self) -> None:
-        """Delete what a killed process left; then what is cached of others, this encoder's oldest
+        """Delete what a killed process left; then delete the oldest cached entries, this encoder's
         segments last, until the size is under the limit.
         """
         for file in self._folder.iterdir():

@@ -213,7 +213,7 @@ def refuse_other_tensors(
 
 
 def _wrapper_hint(missing_names: Collection[str], unexpected: Collection[str]) -> str:
-    """What to do where the tensors are there under names that a wrapper of a model gives them."""
+    """The hint for tensors that are present under names that a wrapper of a model gives them."""
     missing_name = max(sorted(missing_names), key=len, default="")
     wrapped_name = next(filter(partial(_is_wrapped, missing_name), sorted(unexpected)), None)
     if not missing_name or wrapped_name is None:
@@ -333,10 +333,11 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
 def vocabulary_notes(
     folder: Path, tokenizer: PreTrainedTokenizerFast, vector_count: int
 ) -> list[str]:
-    """Return what is to be said where the vocabulary of the TOKENIZER of the model in FOLDER does
-    not fit its VECTOR_COUNT vectors; one that is of another model is a MissingError.
+    """Return notes if the vocabulary of the TOKENIZER of the model in FOLDER does not fit its
+    VECTOR_COUNT vectors; the vocabulary of another model is a MissingError.
 
-    Tables have rows without a token, to be multiples of 128, and now and then a percent of them.
+    Tables have rows without a token, so that their length is a multiple of 128, and now and then a
+    percent of them.
     """
     size = len(tokenizer)
     own_size = tokenizer.backend_tokenizer.get_vocab_size(with_added_tokens=False)

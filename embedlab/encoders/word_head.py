@@ -52,7 +52,7 @@ class MaskedWordHead(WordHead):
         return logits.squeeze(1)
 
     def save(self, folder: Path, backbone: PreTrainedModel) -> None:
-        """Write BACKBONE together with this head as one masked language model."""
+        """Write BACKBONE with this head as a masked language model."""
         model, encoder_stub = self.model, self._given
         decoder, word_vectors = model.get_output_embeddings(), _word_vectors(backbone)
         parameters = dict(decoder.named_parameters(recurse=False))

@@ -1,5 +1,5 @@
-"""Token ids of many short texts: each different word is tokenised once, where a tokenizer treats
-words independently, as one does that always splits at blanks (BERT's).
+"""Token ids of many short texts. Each different word is tokenised once if the tokenizer treats
+words independently, as a tokenizer does that always splits at blanks (BERT's).
 """
 
 import json

@@ -82,8 +82,8 @@ def temporary_aliases() -> Iterator[None]:
 
 
 def take_alias(text: str, *, is_of_call: bool = False) -> str:
-    """Return the name of a typed model: of `mini=PATH` the alias, which is stored when it is used
-    unless it IS_OF_CALL; of any other TEXT the text itself.
+    """Return the name of a typed model: for `mini=PATH` the alias, which is stored when it is used
+    unless it IS_OF_CALL; any other TEXT as it is.
     """
     note_typed(text)
     match = _TYPED.fullmatch(text)
@@ -123,9 +123,7 @@ def store_used(name: str) -> None:
 
 
 def remove_alias(name: str) -> str:
-    """Remove the stored alias NAME and return the model that it meant; one that does not exist is a
-    UsageError.
-    """
+    """Remove the stored alias NAME and return its model; an unknown alias is a UsageError."""
     with _change_aliases() as model_of_alias:
         if name not in model_of_alias:
             raise unknown_name_error(
@@ -151,8 +149,8 @@ def _change_aliases() -> Iterator[dict[str, str]]:
 
 
 def _without_aliases(model: str, model_of_alias: Mapping[str, str]) -> str:
-    """Return a typed model with the model of an alias that it begins with: what is stored names no
-    other alias.
+    """Return a typed model with a leading alias replaced by its model, so that no stored alias
+    names another.
     """
     match = _BEGINS.match(model)
     if match is None or match[0] not in model_of_alias:

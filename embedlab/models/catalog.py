@@ -113,12 +113,12 @@ class ModelSpec(NameOptions):
 
     @property
     def is_prefixed(self) -> bool:
-        """Whether its kind is one that names call by a prefix."""
+        """Whether its names begin with a prefix."""
         return self.kind not in _OWN_KINDS
 
     @property
     def shipped(self) -> EncoderKind:
-        """Its kind where a prefix calls one that embedlab ships; else what holds for plug-ins."""
+        """Its kind if embedlab ships it; otherwise the kind that stands for all plug-ins."""
         return shipped_kind(self.kind) if self.is_prefixed else ADDED
 
     @property
@@ -226,7 +226,7 @@ def _typed_options(name: str) -> NameOptions:
 
 def starting_members(name: str, runs_folder: Path, seeds: Sequence[int]) -> list[ModelSpec]:
     """Return the transformer that training with each of SEEDS starts from: for a run with several
-    seeds, that of the same seed.
+    seeds, the member of the same seed.
     """
     by_seed = {member.seed: member for member in trainable(name, runs_folder)}
     first_member = next(iter(by_seed.values()))
@@ -253,7 +253,9 @@ def starting_location(name: str, runs_folder: Path) -> str:
     spec, options = members[0], _typed_options(name)
     if spec.kind == "folder" and name_of(name) in PACKAGED:
         return name  # it is elsewhere in another installation
-    location = spec.location if spec.is_on_hub else str(Path(spec.location).absolute())
+    location = spec.location
+    if not spec.is_on_hub:
+        location = str(Path(location).absolute())
     if options.adapter is not None and Path(options.adapter).is_dir():
         options = replace(options, adapter=str(Path(options.adapter).absolute()))
     return location + options_text(options)
@@ -290,7 +292,8 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
         # The combination's name includes "@seed" of a run, so no further note is needed.
         row = [replace(spec, note=None) if spec.is_run else spec for spec in row]
         member_names = [spec.name for spec in row]
-        member_names += [str(combined.depth)] if combined.depth is not None else []
+        if combined.depth is not None:
+            member_names.append(str(combined.depth))
         combinations.append(
             ModelSpec(
                 name=f"{combined.kind}({','.join(member_names)})",
@@ -320,11 +323,9 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
         or _resolve_location(name, has_pooling=single.options.pooling is not None)
     )
     if not specs:
-        listing = (
-            f"name them one by one: {' '.join(name.split(','))}"
-            if "," in name
-            else "folders and hub ids (with their /) work too"
-        )
+        listing = "folders and hub ids (with their /) work too"
+        if "," in name:
+            listing = f"name them one by one: {name.replace(',', ' ')}"
         raise unknown_name_error("model", name, model_names(runs_folder), listing=listing)
     if specs[0].is_on_hub and published_entry(name) is None:
         # what it is may be known only when its files are there
@@ -372,11 +373,10 @@ def _with_options(spec: ModelSpec, single: Single, name: str) -> ModelSpec:
 
 
 def hub_spec(spec: ModelSpec, folder: Path | None) -> ModelSpec:
-    """Return SPEC, a model of the hub, as the cross-encoder that its files in FOLDER say it is, and
-    otherwise as it is.
+    """Return SPEC, a model of the hub, as a cross-encoder if its files in FOLDER say so, otherwise
+    unchanged. Options that it does not take are refused.
 
-    Options that it does not take are refused. Without a FOLDER, because nothing was downloaded yet,
-    nothing is known.
+    Without a FOLDER, because nothing was downloaded yet, SPEC is unchanged.
     """
     if folder is None:
         return spec
@@ -407,8 +407,8 @@ def _prefixed_spec(name: str, prefix: str | None) -> ModelSpec:
 
 
 def _resolve_alias(name: str, options: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
-    """The members of the model that an alias names, called by it; of `mini@2` those of one seed. It
-    hides no run and nothing shipped.
+    """The members of the model that an alias names, under the alias's name; for `mini@2` those of
+    one seed. An alias hides no run and nothing shipped.
     """
     alias, separator, seed = name.partition("@")
     if (

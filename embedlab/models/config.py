@@ -152,11 +152,11 @@ class CodeFile:
 def native_notes(
     title: Path, folders: Sequence[Path], code: str | None, *, is_ours: bool = False
 ) -> list[str]:
-    """Return what is to be said of the model called TITLE, whose transformer is read from FOLDERS,
-    where they bring code for it.
+    """Return the notes on the model called TITLE if FOLDERS, from which its transformer is read,
+    bring code for it.
 
     Without ?CODE=native it is refused, unless it IS_OURS: embedlab trained it by transformers'
-    class. @code without any code is a UsageError.
+    class. @code for a model without code is a UsageError.
     """
     has_code = any(map(brings_code, folders))
     if not has_code and code is not None:

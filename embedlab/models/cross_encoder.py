@@ -53,7 +53,7 @@ class StatedActivation:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadFile:
-    """The part of config.json that says what the last layer gives, and what is done with it."""
+    """The part of config.json that describes the last layer and what is done with its output."""
 
     architectures: tuple[str, ...] | None = None
     id2label: Mapping[str, str | int] | None = None
@@ -72,9 +72,8 @@ class HeadFile:
         if self.id2label is None and self.num_labels is not None:
             return tuple(f"LABEL_{number}" for number in range(self.num_labels))
         label_of_id = self.id2label or _TWO_LABELS
-        return tuple(
-            str(label_of_id[key]) for key in sorted(label_of_id, key=lambda key: (len(key), key))
-        )
+        ids = sorted(label_of_id, key=lambda key: (len(key), key))
+        return tuple(str(label_of_id[key]) for key in ids)
 
     @property
     def function(self) -> str | None:
@@ -101,9 +100,13 @@ class PairUsage:
     @property
     def title(self) -> str:
         """How tables name what makes the similarity of a pair."""
-        label = [f"label {self.labels[self.label]}"] if len(self.labels) > 1 else []
-        prompt = [f"prompt={self.reading.prompt}"] if self.reading.prompt else []
-        return ", ".join(["cross-encoder", *label, self.activation, *prompt])
+        facts = ["cross-encoder"]
+        if len(self.labels) > 1:
+            facts.append(f"label {self.labels[self.label]}")
+        facts.append(self.activation)
+        if self.reading.prompt:
+            facts.append(f"prompt={self.reading.prompt}")
+        return ", ".join(facts)
 
 
 def states_cross_encoder(folder: Path) -> bool:
@@ -127,10 +130,9 @@ def read_pair_usage(
     activation: str | None,
     prompt: str | None,
 ) -> PairUsage:
-    """Return how FOLDER scores pairs, except for what was typed.
-
-    What is not a cross-encoder, or has parts that are not computed, is a MissingError; of several
-    labels one must be typed.
+    """Return how FOLDER scores pairs; what was typed wins. A folder that is not a cross-encoder, or
+    has parts that embedlab does not compute, is a MissingError. One of several labels must be
+    typed.
     """
     source, stated = _source(folder)
     head = read_model_file(source / "config.json", HeadFile) or HeadFile()
@@ -217,8 +219,8 @@ def _label(folder: Path, labels: Sequence[str], typed: str | None) -> int:
 
 
 def _activation(folder: Path, head: HeadFile, stated: str | None, typed: str | None) -> Activation:
-    """Return the function after the last layer: typed, else as STATED, else that of
-    sentence-transformers for so many labels.
+    """Return the function after the last layer: as typed, otherwise as STATED, otherwise as
+    sentence-transformers chooses for so many labels.
     """
     choices: Sequence[Activation] = get_args(Activation)
     name = typed or ("sigmoid" if len(head.labels) == 1 else "identity")

@@ -51,7 +51,7 @@ class SentenceEncoder(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowScores:
-    """Similarities of the rows of a dataset, in their order, and what is to be said of them."""
+    """Similarities of the rows of a dataset, in their order, and a note on them."""
 
     scores: NDArray[np.float32]  # (rows,)
     note: str = ""
@@ -132,15 +132,15 @@ def encoder_kind(prefix: str) -> EncoderKind:
 
 
 def shipped_kind(prefix: str) -> EncoderKind:
-    """Return the kind called PREFIX if embedlab ships it; for any other, of which nothing is
-    loaded, what holds for all plug-ins.
+    """Return the kind called PREFIX if embedlab ships it; otherwise, without loading anything, the
+    kind that stands for all plug-ins.
     """
     plugin = plugins.find("encoders", prefix)
     return encoder_kind(prefix) if plugin is not None and plugin.is_shipped else ADDED
 
 
 def locate(prefix: str, location: str) -> str:
-    """Return what identifies the encoder PREFIX:LOCATION; of a plug-in that this process does not
+    """Return the identity of the encoder PREFIX:LOCATION; for a plug-in that this process does not
     load, what was typed.
     """
     plugin = plugins.require("encoders", prefix)
@@ -189,8 +189,8 @@ def _content(path: Path) -> Iterator[str]:
 
 
 def file_and_part(location: str) -> tuple[Path, str | None]:
-    """Return the path that LOCATION names, and the column or other part of it behind a "#"; one
-    that belongs to the path stays there.
+    """Return the path that LOCATION names, and the column or other part behind a "#"; a "#" that
+    belongs to the path stays there.
     """
     expanded = os.path.expanduser(location)  # noqa: PTH111 - this takes any text, Path refuses some
     path, _, part = expanded.rpartition("#")
@@ -215,8 +215,8 @@ def existing_column(location: str, *, missing: str, hint: str) -> str:
 
 
 def existing_file(location: str, *, missing: str, hint: str) -> str:
-    """Return the path of the file that LOCATION names; MISSING and HINT are said where there is
-    none.
+    """Return the path of the file that LOCATION names; without such a file, raise an error with
+    MISSING and HINT.
     """
     file = typed_path(location)
     if not file.is_dir():

@@ -51,8 +51,8 @@ def endpoint_identity(address: str) -> str:
 
 
 def record_model(address: str, vectors: NDArray[np.float32]) -> str | None:
-    """Write into the record which model answers at ADDRESS, by its VECTORS of SENTENCES, and return
-    what to say where it is not the one that answered last.
+    """Record which model answers at ADDRESS, by its VECTORS of SENTENCES, and return a note if
+    another model answered last.
     """
     record = _read(address)
     cosines = {entry.identity: lowest_cosine(entry.vectors, vectors) for entry in record.known}

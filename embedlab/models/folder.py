@@ -53,7 +53,7 @@ SHORTEST = 3  # tokens: one word between the two that begin and end a text
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """How what is in a folder becomes sentence vectors."""
+    """How the content of a folder becomes sentence vectors."""
 
     pooling: str  # several poolings joined by "+"
     reading: Reading
@@ -202,8 +202,8 @@ def _folder_and_adapter(folder: Path, typed: str | None) -> tuple[Path, Path | N
 
 
 def vector_width(usage: Usage, token_width: int | None = None) -> int:
-    """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is that of token vectors,
-    where it is known already.
+    """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is the length of token
+    vectors, if it is known already.
     """
     if usage.is_static:
         width = static_vectors(usage.source)[1]
@@ -263,8 +263,8 @@ def _reading(
 
 
 def _layer(folder: Path, weights: Path | None, wish: int) -> int:
-    """The number of a hidden state, counted from the embeddings; one that the model does not have
-    is a UsageError.
+    """The number of a hidden state, counted from the embeddings; a number that the model does not
+    have is a UsageError.
     """
     count = None if weights is None else read_config(weights).layers
     if count is None:

@@ -145,7 +145,7 @@ class WeightIndex:
 
 @dataclass(frozen=True, kw_only=True)
 class Model2VecFile:
-    """config.json of a folder that model2vec wrote; null as the longest input is none."""
+    """config.json of a folder that model2vec wrote; null means no limit of the input."""
 
     model_type: str | None = None
     normalize: bool = False
@@ -167,9 +167,7 @@ class Module:
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceFile:
-    """The part of a Dense or Normalize module's config.json that says what it reads, and where its
-    output goes.
-    """
+    """The part of a Dense or Normalize module's config.json that names its input and output."""
 
     module_input_name: str = "sentence_embedding"
     module_output_name: str | None = None  # in the place of what it reads
@@ -307,8 +305,8 @@ def _refuse_other_size(weights: Path) -> None:
 
 
 def _header(weights: Path) -> tuple[int, dict[str, Any]]:
-    """Return where the numbers of a safetensors file begin, and its header; one that cannot be read
-    is an OSError or a ValueError.
+    """Return where the numbers of a safetensors file begin, and its header; an unreadable header is
+    an OSError or a ValueError.
     """
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -335,9 +333,8 @@ def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
 
 
 def refuse_no_vocabulary(tokenizer: Path) -> None:
-    """Refuse a folder of a TOKENIZER without a file that says which texts become which tokens.
-
-    transformers would make an empty vocabulary, by which all texts are unknown.
+    """Refuse a folder of a TOKENIZER without a file of its vocabulary: transformers would make an
+    empty vocabulary, in which every text is unknown.
     """
     files = {path.name for pattern in _VOCABULARIES for path in tokenizer.glob(pattern)}
     if not files - _NOT_VOCABULARIES:
@@ -402,11 +399,10 @@ def _named_weights(folder: Path) -> set[Path]:
 
 
 def path_inside(folder: Path, path: str, naming_file: Path) -> Path:
-    """Return the PATH in FOLDER that NAMING_FILE names; one that is absolute or leaves FOLDER is
-    a MissingError.
+    """Return the PATH in FOLDER that NAMING_FILE names; an absolute path, or one that leaves
+    FOLDER, is a MissingError.
 
-    What it leads to would be read as a part of the model, and is not one: a copy of the folder
-    would lack it.
+    A file elsewhere would be read as part of the model, but a copy of the folder would lack it.
     """
     if Path(path).is_absolute() or ".." in Path(path).parts:
         raise MissingError(

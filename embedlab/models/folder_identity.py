@@ -1,5 +1,5 @@
-"""The fingerprint of a model folder, and which files belong to it: all but a short list of those
-that are never read for a vector.
+"""The fingerprint of a model folder, and the files that belong to it: all except a short list of
+files that decide no vector.
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,9 +71,7 @@ _PATTERNS = " ".join(NEVER_READ.values()).split()
 
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:
-    """Fingerprint of what is in a folder, used as USAGE says: every file that is read, and the
-    settings.
-    """
+    """Fingerprint of a folder's content under USAGE: every file that is read, and the settings."""
     refuse_incomplete(usage.source, usage.tokenizer_folder)
     files = [part for folder in usage.folders for part in folder_parts(folder)]
     return combined_fingerprint("folder", weights_fingerprint(usage, precision=precision), *files)
@@ -147,8 +145,8 @@ def folder_parts(folder: Path) -> list[str]:
 
 
 def decisive_files(folder: Path) -> list[Path]:
-    """Return the files in FOLDER that belong to its fingerprint, in order; a path written in one
-    that leaves it is a MissingError.
+    """Return the files in FOLDER that belong to its fingerprint, in order; a file that names a path
+    outside is a MissingError.
     """
     folders = (folder, *module_folders(folder))
     named_paths = set(chain.from_iterable(map(named_files, folders)))

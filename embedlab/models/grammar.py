@@ -280,10 +280,12 @@ def title_of(name: str) -> str:
         return _title_of_single(name)
     parsed = parse_model(name)
     assert isinstance(parsed, Combined)
-    inner = [title_of(part.text) for part in parsed.parts]
-    inner += [str(parsed.depth)] if parsed.depth is not None else []
+    titles = [title_of(part.text) for part in parsed.parts]
+    if parsed.depth is not None:
+        titles.append(str(parsed.depth))
     opening = name[len(parsed.kind)]
-    return f"{parsed.kind}{opening}{','.join(inner)}{')' if opening == '(' else ''}"
+    closing = ")" if opening == "(" else ""
+    return f"{parsed.kind}{opening}{','.join(titles)}{closing}"
 
 
 def _title_of_single(name: str) -> str:

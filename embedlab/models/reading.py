@@ -32,7 +32,7 @@ class Reading:
 
     @property
     def details(self) -> tuple[str, ...]:
-        """What is read in another way than by nearly all models, as `key=value`."""
+        """What is read differently than in nearly all models, as `key=value`."""
         usual_values = {"prompt": "", "special": "all", "padding": "right"}
         return tuple(
             f"{key}={value}"
@@ -43,9 +43,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class UsageOptions:
-    """How a model is to be used where that differs from what its folder states; what is absent
-    stays as stated.
-    """
+    """How a model is to be used differently than its folder states; None leaves what is stated."""
 
     pooling: str | None = None
     max_tokens: int | None = None

@@ -50,7 +50,7 @@ class Prediction:
 
 
 def no_heads(spec: ModelSpec) -> UsageError:
-    """Return the error for an ensemble of which no member can predict."""
+    """Return the error for an ensemble without any member that can predict."""
     return UsageError(
         f"no member of {spec.name!r} has a head to predict with",
         hint="train one: embedlab train multitask",
@@ -63,9 +63,7 @@ def run_of(spec: ModelSpec) -> RunFolder:
 
 
 def heads_of(spec: ModelSpec) -> set[str]:
-    """Return the objectives for which a model has a trained head; a model that is not a run has
-    none.
-    """
+    """Return the objectives for which a model has a trained head: nothing unless it is a run."""
     return heads_of_recipe(run_of(spec).recipe()) if spec.kind == "run" else set()
 
 

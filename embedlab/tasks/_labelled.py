@@ -145,7 +145,7 @@ class ClassificationResult:
 
 
 class ClassifierTask(Task):
-    """A suite of tasks on each of which something is trained on frozen vectors."""
+    """A suite of tasks that each train a classifier or regression on frozen vectors."""
 
     trains_classifiers = True
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partialmethod
+from itertools import compress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -117,12 +118,8 @@ class OpenedTask:
 
         def kept(rows: Any) -> Any:
             if hasattr(rows, "select"):
-                readable_rows = [
-                    _without_refused(row, refused)
-                    for row in rows
-                    if not _has_refused_text(row, refused)
-                ]
-                return type(rows).from_list(readable_rows)
+                readable = [row for row in rows if not _has_refused_text(row, refused)]
+                return type(rows).from_list([_without_refused(row, refused) for row in readable])
             shortened = {key: value if key in _IDS else kept(value) for key, value in rows.items()}
             return _answerable_queries(rows, shortened) if _IDS[0] in shortened else shortened
 
@@ -147,59 +144,43 @@ class OpenedTask:
 def _has_refused_text(row: Mapping[str, Any], refused: Set[str]) -> bool:
     """Return whether a text of a ROW, or its title and text as they are encoded, is REFUSED."""
     title_and_text = f"{row.get('title')} {row.get('text')}".strip()
-    return any(
-        isinstance(text, str) and text in refused for text in (*row.values(), title_and_text)
-    )
+    texts = (*row.values(), title_and_text)
+    return any(isinstance(text, str) and text in refused for text in texts)
 
 
 def _without_refused(row: Mapping[str, Any], refused: Set[str]) -> dict[str, Any]:
-    """Return a ROW whose lists are without the places of REFUSED texts; those of one length belong
-    together.
-    """
-    lists = [value for value in row.values() if isinstance(value, list)]
-    refused_positions = {
-        (len(value), index)
-        for value in lists
-        for index, text in enumerate(value)
-        if isinstance(text, str) and text in refused
+    """Return a ROW without the REFUSED texts; lists of equal length belong together."""
+    lists = {name: value for name, value in row.items() if isinstance(value, list)}
+    kept_by_length = {len(value): np.ones(len(value), np.bool_) for value in lists.values()}
+    for value in lists.values():
+        is_refused = [isinstance(text, str) and text in refused for text in value]
+        kept_by_length[len(value)][is_refused] = False
+    readable = {
+        name: [*compress(value, kept_by_length[len(value)])] for name, value in lists.items()
     }
-    return {
-        name: [
-            element
-            for index, element in enumerate(value)
-            if (len(value), index) not in refused_positions
-        ]
-        if isinstance(value, list)
-        else value
-        for name, value in row.items()
-    }
+    return {**row, **readable}
 
 
 def _answerable_queries(full_search: Mapping[str, Any], readable: dict[str, Any]) -> dict[str, Any]:
     """Return the READABLE rest of a search, without queries that lost a relevant document."""
     lost_documents = {*full_search["corpus"]["id"]} - {*readable["corpus"]["id"]}
     relevant, ranked = full_search[_IDS[0]], full_search.get(_IDS[1])
-    kept_queries = [
-        row
-        for row in readable["queries"]
-        if row["id"] in relevant
-        and not any(relevant[row["id"]].get(key, 0) > 0 for key in lost_documents)
-    ]
-    queries = [row["id"] for row in kept_queries]
-    readable[_IDS[0]] = {
-        query: {
-            document: grade
-            for document, grade in relevant[query].items()
-            if document not in lost_documents
+    queries, kept_relevant, kept_ranked = [], {}, {}
+    for row in readable["queries"]:
+        query = row["id"]
+        grades = relevant.get(query)
+        if grades is None or any(grades.get(key, 0) > 0 for key in lost_documents):
+            continue
+        queries.append(row)
+        kept_relevant[query] = {
+            document: grade for document, grade in grades.items() if document not in lost_documents
         }
-        for query in queries
-    }
+        if ranked:
+            kept_ranked[query] = [key for key in ranked[query] if key not in lost_documents]
+    readable[_IDS[0]] = kept_relevant
     if ranked:
-        readable[_IDS[1]] = {
-            query: [document for document in ranked[query] if document not in lost_documents]
-            for query in queries
-        }
-    return readable | {"queries": type(readable["queries"]).from_list(kept_queries)}
+        readable[_IDS[1]] = kept_ranked
+    return readable | {"queries": type(readable["queries"]).from_list(queries)}
 
 
 def mteb_package() -> Any:
@@ -359,8 +340,8 @@ def _load_folder(task: Any, folder: Path) -> dict[str, str]:
 
 @contextmanager
 def _private_cache() -> Iterator[None]:
-    """Let the hub's client forget what it reads: in its shared cache a folder is known by its last
-    name and its card alone.
+    """Give the hub's client a cache of its own: in its shared cache it knows a folder only by its
+    last name and its card.
     """
     from datasets import config
 
@@ -455,7 +436,7 @@ def _parts(task: Any, origin: DatasetState) -> dict[tuple[str, str], Part]:
 
 
 def rows_of(task: Any, subset: str, split: str) -> Any:
-    """Return the rows of a subset and split as mteb has loaded them; None where there are none."""
+    """Return the rows of a subset and split as mteb has loaded them; None if it has none."""
     return task.dataset.get(subset, task.dataset if subset == "default" else {}).get(split)
 
 

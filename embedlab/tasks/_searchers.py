@@ -67,8 +67,8 @@ class RoleEncoders:
         return self._loaded[role_spec]
 
     def _prompt(self, task: str, kind: str, role: str | None) -> str | None:
-        """Return the name of the folder's prompt for a task, otherwise the catalog's text; what is
-        not the usual one is noted.
+        """Return the name of the folder's prompt for a task, otherwise the catalog's text. A prompt
+        that is not the usual one is noted.
         """
         name = prompt_name(self._stated, task, kind, role)
         if name is not None:
@@ -219,8 +219,8 @@ DocumentOrder = SimilarityOrder | ScoredOrder
 
 
 class Searcher:
-    """A model that puts the documents of each query in order: an encoder, a pair scorer, one that
-    makes an index of the documents, a file of what another program found, or a reranker.
+    """A model that ranks the documents of each query: an encoder, a pair scorer, an index of the
+    documents, a file with results of another program, or a reranker.
     """
 
     def __init__(self, spec: ModelSpec, settings: Settings, start_progress: StartProgress) -> None:
@@ -298,7 +298,9 @@ class Searcher:
         return self._similarities(queries).score_pairs(query, document)
 
     def _rerank(self, queries: Queries) -> DocumentOrder:
-        """Return the order of the second part, its first documents in that of the first part."""
+        """Return the order of the second model, with its first documents reordered by the first
+        model.
+        """
         model, first_searcher = self._parts
         depth = self._spec.depth
         assert depth is not None

@@ -52,8 +52,8 @@ def dataset_of(state: DatasetState) -> str:
 def similarities(
     spec: ModelSpec, parts: Sequence[Part], settings: Settings, start_progress: StartProgress
 ) -> tuple[list[pl.Series], DescribedModel, list[str]]:
-    """Return the similarity of each pair of PARTS, null where there is none, then the model that
-    computed them and notes on what is lacking.
+    """Return the similarity of each pair of PARTS, null where it is missing, the model that
+    computed them, and notes on what is missing.
     """
     if spec.shipped.score_rows is not None:
         return _row_similarities(spec, parts)
@@ -127,8 +127,8 @@ def _computes(spec: ModelSpec) -> bool:
 def _row_similarities(
     spec: ModelSpec, parts: Sequence[Part]
 ) -> tuple[list[pl.Series], DescribedModel, list[str]]:
-    """Return the similarities of a model that knows the rows of datasets, not their texts; what is
-    refused of one part is said, and raised where nothing is left.
+    """Return the similarities of a model that knows the rows of datasets, not their texts. The
+    error of a part becomes a note; if all parts fail, the first error is raised.
     """
     score_rows = spec.shipped.score_rows
     assert score_rows is not None

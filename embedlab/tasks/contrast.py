@@ -1,11 +1,12 @@
 """The task `contrast`: whether a model puts a sentence that follows from an anchor closer to it
 than one that contradicts it.
 
-The triples are from people: labelled pairs of SICK, of counterfactually revised SNLI and of SNLI's
-premises, or a file with three columns. Those of one set are made by a rule, as every table with it
-says. It measures entailment, not sameness of meaning: an entailed sentence may say much less than
-its anchor. An item is a triple, its prediction the margin between the two similarities in units of
-the model's own spread on the dataset; triples of an anchor are averaged before anchors are.
+People wrote the triples: labelled pairs of SICK, of counterfactually revised SNLI and of SNLI's
+premises, or a file with three columns. The triples of one set are made by a rule, as every table
+with it says. The task measures entailment, not sameness of meaning: an entailed sentence may say
+much less than its anchor. An item is a triple; its prediction is the margin between the two
+similarities in units of the model's spread on the dataset. The triples of an anchor are averaged
+before the anchors are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

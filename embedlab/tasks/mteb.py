@@ -75,7 +75,7 @@ class MtebEncoder:
 
     @property
     def prompt_notes(self) -> list[str]:
-        """What is to be said of prompts that were used."""
+        """The notes on prompts that were used."""
         return [*self._by_role.notes]
 
     @cached_property
@@ -101,9 +101,8 @@ class MtebEncoder:
     ) -> Vectors:
         """One vector a text of all batches in INPUTS."""
         texts = [text for batch in inputs for text in batch["text"]]
-        encoder = self._by_role.of(
-            task_metadata.name, task_metadata.type, getattr(prompt_type, "value", None)
-        )
+        role = getattr(prompt_type, "value", None)
+        encoder = self._by_role.of(task_metadata.name, task_metadata.type, role)
         vectors: Vectors = encoder.encode(texts, self._start_progress(f"mteb:{task_metadata.name}"))
         return vectors
 
@@ -112,7 +111,7 @@ class MtebEncoder:
         return self._similarity_function()(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """The similarity of each vector with that of the same row, as the model states it."""
+        """The similarity of each vector with the vector of the same row, as the model states it."""
         return self._similarity_function("pairwise_")(embeddings1, embeddings2)
 
     def _similarity_function(self, prefix: str = "") -> Any:
@@ -125,9 +124,8 @@ class MtebEncoder:
     def _similarity(self) -> str:
         if self._spec.kind not in MODELS_WITH_FOLDER:
             return "cosine"
-        return read_usage(
-            model_folder(self._spec, offline=True), self._spec.usage_options
-        ).similarity
+        folder = model_folder(self._spec, offline=True)
+        return read_usage(folder, self._spec.usage_options).similarity
 
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows
@@ -177,7 +175,8 @@ def _run_readable(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Ma
         try:
             return opened, *_run(encoder, opened)
         except RefusedTextsError as error:
-            count_before, refused = len(refused), refused | {text for text, _ in error.refused}
+            count_before = len(refused)
+            refused |= {text for text, _ in error.refused}
             if len(refused) == count_before or opened.task.dataset is None:
                 raise
             opened = opened.without(refused)
@@ -206,34 +205,32 @@ def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
                 f"mteb cannot evaluate {opened.name}: {reason}",
                 hint="do its rows have what mteb reads?",
             ) from error
-        predictions_path = Path(folder) / f"{opened.task.metadata.name}_predictions.json"
-        return result.task_results[0], json.loads(
-            predictions_path.read_text(encoding="utf-8")
-        ) if predictions_path.is_file() else {}
+        path = Path(folder) / f"{opened.task.metadata.name}_predictions.json"
+        predictions = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return result.task_results[0], predictions
 
 
 def _scores(opened: OpenedTask, result: Any) -> Iterator[StoredScore]:
     """Yield mteb's main score of each subset and split, then their mean where there are several."""
-    scores = {
-        (entry["hf_subset"], split): float(entry["main_score"])
-        for split, entries in result.scores.items()
-        for entry in entries
-        if (entry["hf_subset"], split) in opened.parts
-    }
-    for key, value in scores.items():
-        yield _score(opened, opened.parts[key].state, value, len(opened.rows(key)))
-    if len(scores) > 1:
+    values: list[float] = []
+    for split, entries in result.scores.items():
+        for entry in entries:
+            key = (entry["hf_subset"], split)
+            if key in opened.parts:
+                value = float(entry["main_score"])
+                values.append(value)
+                yield _score(opened, opened.parts[key].state, value, len(opened.rows(key)))
+    if len(values) > 1:
         items = sum(len(opened.rows(key)) for key in opened.parts)
-        title, mean = f"{PREFIX}{opened.task.metadata.name}", fmean(scores.values())
-        yield score(title, f"mean {opened.main_score}", mean, items, setting="mteb")
+        title = f"{PREFIX}{opened.task.metadata.name}"
+        yield score(title, f"mean {opened.main_score}", fmean(values), items, setting="mteb")
 
 
 def _score(opened: OpenedTask, state: DatasetState, value: float, items: int) -> StoredScore:
     # Outcomes give accuracies and rank correlations; another main score of a task that has outcomes
     # needs a name of its own.
-    is_covered = (
-        opened.main_score in {"accuracy", "spearman"} or opened.task.metadata.type not in _PREDICTED
-    )
+    has_outcomes = opened.task.metadata.type in _PREDICTED
+    is_covered = opened.main_score in {"accuracy", "spearman"} or not has_outcomes
     title = state.name if is_covered else f"{state.name} main score"
     return score(title, opened.main_score, value, items, state.split, setting="mteb")
 
@@ -244,11 +241,8 @@ def _outcomes(
     for (subset, split), part in opened.parts.items():
         predicted = predictions.get(subset, {}).get(split)
         if isinstance(predicted, dict) and opened.task.metadata.type == "STS":
-            values = (
-                predicted["cosine_scores"]
-                if str(opened.task.metadata.main_score).startswith("cosine")
-                else predicted["similarity_scores"]
-            )
+            is_cosine = str(opened.task.metadata.main_score).startswith("cosine")
+            values = predicted["cosine_scores" if is_cosine else "similarity_scores"]
             yield _similarities(evaluation, part, values, opened.rows((subset, split)))
         elif isinstance(predicted, list):
             rows = opened.rows((subset, split))

@@ -1,5 +1,5 @@
-"""The task `nli`: whether the head that a run trained on premise and hypothesis says what people
-said of a pair.
+"""The task `nli`: whether the head that a run trained on premise and hypothesis agrees with
+people's labels of a pair.
 
 Accuracy on the held-out splits of SNLI, MultiNLI (matched and mismatched) and counterfactually
 revised SNLI, or on a file of one's own labelled pairs. A model without such a head is refused:
@@ -142,8 +142,8 @@ class Nli(Task):
 def predicted_labels(
     trained: "TrainedEncoder", stage: int, frame: pl.DataFrame, progress: ProgressCallback | None
 ) -> list[str]:
-    """Return the label that the head of STAGE gives to each pair; of equal logits the first in the
-    order of the labels.
+    """Return the label that the head of STAGE gives to each pair; of equal logits the first label
+    wins.
     """
     import torch
 

@@ -165,8 +165,8 @@ class Retrieval(Task):
         return ()
 
     def texts(self, source: Source, selection: Selection) -> Texts:
-        """Return the states of what is read; queries and documents may have different prompts, so
-        that the task encodes them itself.
+        """Return the states of the data. The task encodes the texts itself, as queries and
+        documents may have different prompts.
         """
         opened, missing_errors = _open_queries(source, selection.names or self.datasets)
         return Texts(
@@ -177,8 +177,8 @@ class Retrieval(Task):
         )
 
     def items(self, source: Source, names: Sequence[str]) -> list[GoldItems]:
-        """Return the items of those of NAMES of which the texts are known; their labels are the ids
-        of the queries.
+        """Return the items of those of NAMES whose texts are known; their labels are the ids of the
+        queries.
         """
         opened = [queries for queries in _open_queries(source, names)[0] if queries.has_texts]
         return [

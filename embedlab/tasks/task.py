@@ -231,7 +231,7 @@ class Task(ABC):
     mixed_metric: str = "mean"  # of an average over datasets with different measures
 
     def __new__(cls, *_: object, **fields: object) -> Self:
-        """Refuse what is written as before, with its fields as arguments."""
+        """Refuse a task that is written in the old way, with its fields as arguments."""
         if cls is Task:
             raise UsageError(
                 f"the task {fields.get('name')!r} is written with Task(…): write class "
@@ -246,13 +246,15 @@ class Task(ABC):
         return name in self.datasets
 
     def set_of(self, name: str) -> str | None:
-        """Return the set that the dataset NAME is or belongs to, which is evaluated and stored as
-        one; None where it is of the suite.
+        """Return the set that the dataset NAME is or belongs to, which is evaluated and stored
+        together; None for a dataset of the suite.
         """
         return None
 
     def evaluation_name(self, names: Sequence[str]) -> str:
-        """Return what evaluations of the datasets NAMES, which are of one set, call the task."""
+        """Return the name of the task in evaluations of the datasets NAMES, which belong to one
+        set.
+        """
         return self.name
 
     def members(self, suite: str) -> Sequence[str]:
@@ -311,8 +313,8 @@ class Task(ABC):
         """
 
     def cost(self, spec: ModelSpec, source: Source, names: Sequence[str]) -> tuple[str, ...]:
-        """Return what evaluating a member on the datasets NAMES (none: all) takes, where it takes
-        long: it is said before.
+        """Return what takes long in evaluating a member on the datasets NAMES (empty: all), so that
+        it can be announced before.
         """
         return ()
 
@@ -471,8 +473,8 @@ def two_values(gold: pl.Series) -> tuple[float, float] | None:
 
 
 def is_binary(source: Source, name: str) -> bool:
-    """Return whether the gold scores of the pairs of a dataset have two values; not of one that is
-    not at hand.
+    """Return whether the gold scores of the pairs of a dataset have two values; False if it is not
+    at hand.
     """
     try:
         return two_values(open_scored(source, name).frame["gold"]) is not None
@@ -591,7 +593,7 @@ def skipped_notes(missing: Sequence[MissingError]) -> list[str]:
 
 
 def part_items(part: Part, labels: Sequence[str] | pl.Series, split: str = "") -> GoldItems:
-    """Return the items of PART, which have these LABELS; SPLIT is that of the part without."""
+    """Return the items of PART with these LABELS; SPLIT is by default that of the part."""
     labels = pl.Series(labels).cast(pl.String).to_list()
     return GoldItems(
         dataset=part.state.name,
@@ -617,12 +619,12 @@ def outcomes_of(
     rows: ArrayLike | None = None,
     text_ids: ArrayLike | None = None,
 ) -> StoredOutcomes:
-    """What the rows of PART have and what a model predicted of each: labels of classes, or numbers
-    that are compared with gold.
+    """Return what the rows of PART have and what a model predicted for each: labels of classes, or
+    numbers that are compared with gold.
 
-    CLASSES are all labels in order, those that occur without; SPLIT and STATES those of the part
-    without. ROWS (items,) count among all STATES: where PART lacks rows of its split, they must be
-    given. text_ids: (items, 2), what identifies sentences that PART has no columns of.
+    CLASSES are all labels in order, by default those that occur; SPLIT and STATES are by default
+    those of the part. ROWS (items,) count among all STATES, and must be given if PART lacks rows of
+    its split. text_ids: (items, 2), ids of the sentences that PART has no columns for.
     """
     if is_class:
         labels = [[str(value) for value in column] for column in (gold, predicted)]  # type: ignore[union-attr]

@@ -142,8 +142,8 @@ def _evaluation(
 
 
 class WordPrediction(Task):
-    """Words of definitions unseen in training; which of them count depends on the model: those that
-    one of its tokens spells.
+    """Words of definitions unseen in training. Only words that are a single token of the model
+    count, so that they depend on the model.
     """
 
     name = "word_prediction"

@@ -190,7 +190,7 @@ def _all_rows(
 def _without(
     rows: pl.DataFrame, is_skipped: pl.Series, reason: str, skipped: dict[str, int]
 ) -> pl.DataFrame:
-    """Return the ROWS that are read, and count those that are SKIPPED for a REASON."""
+    """Return the ROWS that are not skipped, and count the others in SKIPPED under a REASON."""
     if count := int(is_skipped.sum()):
         skipped[reason] = skipped.get(reason, 0) + count
     return rows.filter(~is_skipped)

@@ -51,8 +51,9 @@ class Lines(Reader):
     def _classified(
         self, path: Path, number: int, line: str, label: str | tuple[str, ...]
     ) -> tuple[str, str]:
-        """Return the sentence of a LINE with the LABEL of its file, or with its own of several; a
-        blank line of a file of one class is an empty sentence, as in the published counts.
+        """Return the sentence of a LINE with the LABEL of its file, or with its own label of
+        several. A blank line in a file of a single class is an empty sentence, as in the published
+        counts.
         """
         if isinstance(label, str):
             if "\t" in line:

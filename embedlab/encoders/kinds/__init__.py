@@ -1,3 +1,3 @@
-"""The encoders that a model name calls by a prefix, one kind a file; that of `word-vectors:FILE` is
+"""The encoders that a model name calls by a prefix, a file for each kind: `word-vectors:FILE` is in
 word_vectors.py.
 """

@@ -65,7 +65,7 @@ _SCORES_FORMAT = (
 
 
 class FileScores:
-    """The similarities of a file; a pair that it does not hold, in either order, has none."""
+    """The similarities of a file; pairs that it lacks in both orders have none."""
 
     def __init__(self, known: pl.DataFrame) -> None:
         # each pair once, by the hashes of its sentences: text is not needed again
@@ -140,9 +140,7 @@ def _hashes(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _series(texts: Sequence[str]) -> pl.Series:
-    """Texts as a column; one that no file can hold, because it has half of a surrogate pair, is
-    null.
-    """
+    """Texts as a column; a text with half of a surrogate pair, which no file can hold, is null."""
     return pl.Series([None if _HALF.search(text) else text for text in texts], dtype=pl.String)
 
 
@@ -230,8 +228,8 @@ class FileVectors:
         return int(self._vectors.shape[1])
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """The vector of each sentence; those that the file lacks are refused, all of them by a
-        MissingError.
+        """The vector of each sentence. Sentences that the file lacks are refused; if it lacks all,
+        that is a MissingError.
         """
         unknown_texts = [text for text in sentences if text not in self._rows]
         if unknown_texts and len(unknown_texts) == len(sentences):
@@ -317,7 +315,7 @@ def _refuse_two_vectors(path: Path, sentences: Sequence[str], vectors: Vectors) 
 
 
 def _as_float32(numbers: NDArray[Any], path: Path, stored_dtype: str) -> Vectors:
-    """Return NUMBERS, stored as STORED_DTYPE in the file; those that may be packed bits are
+    """Return NUMBERS, stored as STORED_DTYPE in the file; numbers that may be packed bits are
     refused.
     """
     if np.iscomplexobj(numbers):
@@ -333,7 +331,7 @@ def _as_float32(numbers: NDArray[Any], path: Path, stored_dtype: str) -> Vectors
 
 
 def _further_files(location: str) -> list[Path]:
-    """Return the file that says which vector is of which sentence."""
+    """Return the file with the sentences of the vectors."""
     path = Path(location)
     return [_sentences_of(path)] if path.suffix == ".npy" else []
 

@@ -62,8 +62,8 @@ class _TransientError(Exception):
 
 
 class _RefusedBatchError(Exception):
-    """The server has no vectors of these texts together, or of a text alone; FINAL is the error
-    where it has none of any text.
+    """The server gives no vectors for these texts together, or for a text alone; FINAL is the error
+    if it gives none for any text.
     """
 
     def __init__(self, reason: str, texts: Sequence[str], final: EmbedlabError) -> None:
@@ -79,7 +79,8 @@ class EndpointEncoder:
         url_parts = urlsplit(address)
         path = url_parts.path.rstrip("/").removesuffix("/embeddings")
         self._target = urlunsplit((*url_parts[:2], f"{path}/embeddings", url_parts.query, ""))
-        self._url, self._model = urlunsplit((*url_parts[:2], path, "", "")), model  # to be shown
+        self._url = urlunsplit((*url_parts[:2], path, "", ""))  # to be shown
+        self._model = model
         own_headers = _own_headers() if is_typed(address) else {}
         self._headers = {"Accept-Encoding": "identity", **own_headers}
         self._has_key = "Authorization" in own_headers
@@ -98,19 +99,19 @@ class EndpointEncoder:
             return EncoderFacts(pooling="endpoint")
         tokens = f", {self._tokens} tokens" if self._tokens else ""
         requests = f"{self._requests} request{'s' if self._requests > 1 else ''}"
-        refusals = (
-            f"no vector of {text!r}: {reason}" for text, reason in self._refused_texts.items()
-        )
+        refused = self._refused_texts.items()
+        refusals = [f"no vector of {text!r}: {reason}" for text, reason in refused]
         return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}", *refusals))
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order.
 
-        What the server does not answer after several attempts is an error. Texts that it refuses
+        A server that does not answer after several attempts is an error. Texts that it refuses
         alone are a RefusedTextsError, which holds the vectors of the others.
         """
-        reasons: dict[str, str] = {}  # and why
-        encoded, start = list[Vectors](), 0
+        reasons: dict[str, str] = {}  # by refused text
+        encoded: list[Vectors] = []
+        start = 0
         while start < len(sentences):
             batch = _first_batch(sentences, start, self._most_texts)
             encoded += self._encode_accepted(batch, reasons)
@@ -124,14 +125,15 @@ class EndpointEncoder:
         return vectors
 
     def _encode_accepted(self, texts: Sequence[str], reasons: dict[str, str]) -> list[Vectors]:
-        """The vectors of TEXTS, in halves where they are too many; REASONS gets those that are
-        refused alone.
+        """The vectors of TEXTS, in halves if they are too many; texts that are refused alone go
+        into REASONS.
         """
         try:
             return [self._batch(texts)]
         except _RefusedBatchError as error:
             if len(texts) > 1:
-                half, refused_before = len(texts) // 2, len(reasons)
+                half = len(texts) // 2
+                refused_before = len(reasons)
                 vectors = self._encode_accepted(texts[:half], reasons)
                 vectors += self._encode_accepted(texts[half:], reasons)
                 if len(reasons) == refused_before:  # no text is to blame: they were too many
@@ -143,10 +145,11 @@ class EndpointEncoder:
             return []
 
     def _batch(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of TEXTS, after several attempts; where the server fails on them and answers
+        """The vectors of TEXTS, after several attempts; if the server fails on them but answers
         others, they are refused.
         """
-        start_s, attempt = time.monotonic(), 0
+        start_s = time.monotonic()
+        attempt = 0
         while True:
             attempt += 1
             try:
@@ -169,7 +172,7 @@ class EndpointEncoder:
                 time.sleep(_wait(error, attempt))
 
     def _answers_others(self) -> bool:
-        """Whether the server, which has no vectors of texts, has some of another one now."""
+        """Whether the server, which gave no vectors for some texts, gives one for another text."""
         try:
             self._vectors(self._request(SENTENCES[:1]), SENTENCES[:1])
         except (_TransientError, _RefusedBatchError, EmbedlabError):
@@ -178,9 +181,8 @@ class EndpointEncoder:
 
     def _request(self, texts: Sequence[str]) -> dict[str, Any]:
         filled = [text or " " for text in texts]  # OpenAI refuses ""
-        response, body = self._answer(
-            {"model": self._model, "input": filled, "encoding_format": "float"}
-        )
+        question = {"model": self._model, "input": filled, "encoding_format": "float"}
+        response, body = self._answer(question)
         self._requests += 1
         status, headers = response.status_code, response.headers
         message = _without_secrets(body[:10_000].decode("utf-8", "replace"))
@@ -210,10 +212,10 @@ class EndpointEncoder:
         return answered
 
     def _answer(self, body: dict[str, Any]) -> tuple["httpx2.Response", bytes]:
-        """What the server answers, within REQUEST_S in all.
+        """The server's answer, within REQUEST_S in all.
 
-        A thread reads it: no timeout of a connection ends one that is sent a byte now and then. It
-        has the connection, and ends with it or with this process.
+        A thread reads it, because no timeout of a connection ends one that receives a byte now and
+        then. The thread owns the connection, and ends with it or with this process.
         """
         answered = Future[tuple["httpx2.Response", bytes]]()
 
@@ -386,7 +388,7 @@ def _wait(error: _TransientError, attempt: int) -> float:
 
 
 def _own_headers() -> dict[str, str]:
-    """The user's key and headers; those that no request can carry are a UsageError that does not
+    """The user's key and headers; headers that no request can carry are a UsageError that does not
     show them.
     """
     key = os.environ.get(API_KEY, "").strip()

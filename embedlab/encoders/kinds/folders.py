@@ -118,10 +118,8 @@ def open_folder(
 
 
 def _notes(folder: Path, code: str | None) -> list[str]:
-    """Return what is to be said of a model; what the package would open as something else is
-    refused.
-
-    That is code that it does not run, a head that it drops, and a model of another class.
+    """Return the notes on a model. A model that the package would open differently is refused: code
+    that it does not run, a head that it drops, another class.
     """
     read_prompts(folder)
     if (name := foreign_module(folder)) is not None:

@@ -1,7 +1,6 @@
 """Objects of the running program that encode sentences, under names that a call gives them:
-`live:NAME`.
-
-Nothing says what such an object computes, so that what it gave is kept for the session alone.
+`live:NAME`. Nothing identifies what such an object computes, so its results are stored for the
+session only.
 """
 
 import atexit
@@ -65,7 +64,7 @@ def live_name(model: Any, name: str) -> str:
 
 @cache
 def session_folder() -> Path:
-    """Return the folder of what is kept for this session; it is deleted when the process ends."""
+    """Return the folder of the session's results; it is deleted when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="embedlab-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -50,8 +50,10 @@ def score_rows(location: str, part: Part) -> RowScores | None:
 
 
 def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
-    """Return the figures of all result files; none where there are predictions, whose numbers are
-    computed. A damaged file among others has none; one alone is a MissingError.
+    """Return the figures of all result files; nothing if there are predictions, whose numbers are
+    computed.
+
+    A damaged file is skipped if there are others; otherwise it is a MissingError.
     """
     files = find_mteb_files(file_and_part(location)[0])
     if files.predictions:

@@ -85,8 +85,8 @@ def load_word_vectors(path: Path) -> WordVectorEncoder:
     """Load the vectors in a text file of `word number number …` lines, with or without word2vec's
     first line of two counts.
 
-    A line with another number of values, or with something that is not a number, is a MissingError
-    with file and line. The first of several lines of one word counts.
+    A line with another number of values, or with a value that is not a number, is a MissingError
+    with file and line. If a word has several lines, the first counts.
     """
     row_of_word: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []

@@ -1,1 +1,1 @@
-"""The poolings: those that embedlab ships, and one file for each that is added."""
+"""The shipped poolings, and a file for each that is added."""
