@@ -58,12 +58,9 @@ class PrefixedEncoder(VectorScorer):
         self.fingerprint = fingerprint
         self._inner = inner
         kind = encoder_kind(spec.kind)
-        # what other program computes, whose errors are not ours
-        origin_of_backend = {
-            "plugin": "the plug-in",
-            "sentence-transformers": "sentence-transformers",
-        }
-        self._by = "the object" if spec.kind == "live" else origin_of_backend.get(kind.backend)
+        # the other program that computes, whose errors are not ours
+        programs = {"plugin": "the plug-in", "sentence-transformers": "sentence-transformers"}
+        self._by = "the object" if spec.kind == "live" else programs.get(kind.backend)
         # options that the opened encoder applies
         self._prompt = spec.prompt if spec.prompt and "prompt" not in kind.opened_with else ""
         self._cut = spec.dim
@@ -73,11 +70,9 @@ class PrefixedEncoder(VectorScorer):
     def dim(self) -> int:
         """Length of a vector: as the encoder states, otherwise of the vector of a sentence."""
         inner_dim = getattr(self._inner, "dim", None)
-        return (
-            min(inner_dim, self._cut or inner_dim)
-            if isinstance(inner_dim, int)
-            else int(self._vectors(["a"]).shape[1])
-        )
+        if isinstance(inner_dim, int):
+            return min(inner_dim, self._cut or inner_dim)
+        return int(self._vectors(["a"]).shape[1])
 
     @property
     def facts(self) -> EncoderFacts:
@@ -107,15 +102,14 @@ class PrefixedEncoder(VectorScorer):
         try:
             return self._cut_vectors(self._inner.encode(prompted), len(sentences))
         except RefusedTextsError as error:
-            reasons, vectors = dict(error.refused), error.vectors
-            reason_of_text = {
-                text: reasons[prompted_text]
-                for text, prompted_text in zip(sentences, prompted, strict=True)
-                if prompted_text in reasons
-            }
-            self._refused |= dict.fromkeys(reason_of_text)
-            vectors = self._cut_vectors(vectors, len(vectors)) if len(vectors) else vectors
-            raise RefusedTextsError(error.encoder_name, reason_of_text.items(), vectors) from error
+            reasons = dict(error.refused)
+            texts = zip(sentences, prompted, strict=True)
+            refused = {text: reasons[full] for text, full in texts if full in reasons}
+            self._refused |= dict.fromkeys(refused)
+            vectors = error.vectors
+            if len(vectors):
+                vectors = self._cut_vectors(vectors, len(vectors))
+            raise RefusedTextsError(error.encoder_name, refused.items(), vectors) from error
         except EmbedlabError:
             raise
         except Exception as error:
@@ -157,9 +151,8 @@ class PrefixedScorer:
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.floating[Any]]:
         """The similarity of each pair, nan where there is none."""
-        return self._check_scores(
-            self._inner.score(list(first), list(second)), len(first), progress
-        )
+        scores = self._inner.score(list(first), list(second))
+        return self._check_scores(scores, len(first), progress)
 
     def score_frame(
         self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
@@ -216,8 +209,9 @@ def load_prefixed(
 
     if cache is None or limit_bytes == 0 or not kind.is_cached:
         return load()
-    opened, notes = cache_result(load), (NATIVE_NOTE,) if spec.code is not None else ()
+    opened = cache_result(load)
     dim = EmbeddingCache.stored_dim(cache, fingerprint) or opened().dim
+    notes = (NATIVE_NOTE,) if spec.code is not None else ()
     facts = EncoderFacts(pooling=kind.pooling, notes=notes)
     return CachedEncoder(
         name=spec.name,
@@ -323,7 +317,8 @@ def load_encoder(
     if spec.is_transformed:
         from embedlab.encoders.transformed import TransformedEncoder  # its files need polars
 
-        untransformed, similarity = spec.untransformed, TransformedEncoder.similarity
+        untransformed = spec.untransformed
+        similarity = TransformedEncoder.similarity
         if untransformed.is_transformer:
             folder = model_folder(untransformed, offline=offline)
             similarity = read_usage(folder, untransformed.usage_options).similarity

@@ -78,18 +78,16 @@ def load_backbone(
 
 
 def _pooler(model: PreTrainedModel) -> nn.Linear | None:
-    """The linear layer of BERT's pooler, and of its kin's, before tanh; None where MODEL has
-    another one or none.
+    """The linear layer before tanh of a pooler as BERT's; None if MODEL has another pooler or
+    none.
     """
     pooler = getattr(model, "pooler", None)
     # ALBERT's is beside its layer
     activation = getattr(pooler, "activation", getattr(model, "pooler_activation", None))
     linear = getattr(pooler, "dense", pooler)
-    return (
-        linear.float()
-        if isinstance(linear, nn.Linear) and isinstance(activation, nn.Tanh)
-        else None
-    )
+    if isinstance(linear, nn.Linear) and isinstance(activation, nn.Tanh):
+        return linear.float()
+    return None
 
 
 def load_language_model(folder: Path) -> PreTrainedModel | None:
@@ -135,9 +133,8 @@ def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
         )
     if usage.reading.case == "lower":
         backend = tokenizer.backend_tokenizer
-        backend.normalizer = normalizers.Sequence(
-            [normalizers.Lowercase(), *([backend.normalizer] if backend.normalizer else [])]
-        )
+        steps = [normalizers.Lowercase(), *filter(None, [backend.normalizer])]
+        backend.normalizer = normalizers.Sequence(steps)
     return tokenizer
 
 
@@ -216,25 +213,22 @@ def refuse_other_type(folder: Path) -> None:
     """Refuse a model_type that contradicts the folder's architecture, or that nothing in the folder
     confirms.
     """
-    config, file = read_config(folder), folder / "config.json"
-    architectures, kind = config.architectures or (), config.model_type
-    type_of_architecture = {
-        name: architecture_type
-        for name in architectures
-        if (architecture_type := _type_of(folder, name)) is not None
-    }
-    for name, architecture_type in type_of_architecture.items():
-        if architecture_type != kind:
+    config = read_config(folder)
+    file = folder / "config.json"
+    kind = config.model_type
+    architectures = config.architectures or ()
+    types = {name: _type_of(folder, name) for name in architectures}
+    is_known = any(architecture_type is not None for architecture_type in types.values())
+    for name, architecture_type in types.items():
+        if architecture_type not in {None, kind}:
             raise MissingError(
                 f"{file}: the model_type is {kind!r}, but its architecture {name!r} is of "
                 f"{architecture_type!r}",
                 hint=WHOLE,
             )
-    if (
-        type_of_architecture
-        or kind is None
-        or any(_normalise_type(name).startswith(_normalise_type(kind)) for name in architectures)
-    ):
+    if is_known or kind is None:
+        return
+    if any(_normalise_type(name).startswith(_normalise_type(kind)) for name in architectures):
         return
     tensors = tensor_sizes(folder)
     model = _model_class(folder, kind) if tensors else None
@@ -304,12 +298,14 @@ def apply_adapter(backbone: PreTrainedModel, adapter: Path) -> None:
         loaded = backbone.load_adapter(
             peft_config=config, adapter_state_dict=weights, adapter_name=NAME
         )
-    for problem, names in (
-        ("has no weights for", loaded.missing_keys),
-        ("has weights that do not belong in it:", loaded.unexpected_keys),
-    ):
-        if needed := sorted(name for name in names if not is_unused(name)):
-            stored = first_few(map(repr, sorted(weights)), 1) or "none"
+    problems = {
+        "has no weights for": loaded.missing_keys,
+        "has weights that do not belong in it:": loaded.unexpected_keys,
+    }
+    stored = first_few(map(repr, sorted(weights)), 1) or "none"
+    for problem, names in problems.items():
+        needed = sorted(name for name in names if not is_unused(name))
+        if needed:
             reason = f"it {problem} {needed[0]!r}; its tensors: {stored}"
             raise _misfit(adapter, backbone, reason)
     with _as_misfit_errors(adapter, backbone):

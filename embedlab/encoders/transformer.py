@@ -146,9 +146,8 @@ class TransformerEncoder(VectorScorer):
         tokens) each in, (batch, dim) out.
         """
         weights = self.pooling_weights(input_ids, attention_mask)
-        return self._finish_vectors(
-            self.forward(input_ids, attention_mask, self.segments(input_ids, token_types), weights)
-        )
+        segments = self.segments(input_ids, token_types)
+        return self._finish_vectors(self.forward(input_ids, attention_mask, segments, weights))
 
     def pool_packed(self, states: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
         """Sentence vectors of the STATES of sentences side by side, (rows, width, dim), whose
@@ -156,9 +155,8 @@ class TransformerEncoder(VectorScorer):
         """
         weights = self.pooling_weights(positions, mask)
         tokens = states.float().flatten(0, 1).index_select(0, positions.flatten())
-        return self._finish_vectors(
-            self._pool(tokens.unflatten(0, positions.shape), mask if weights is None else weights)
-        )
+        sentences = tokens.unflatten(0, positions.shape)
+        return self._finish_vectors(self._pool(sentences, mask if weights is None else weights))
 
     def _finish_vectors(self, vectors: Tensor) -> Tensor:
         """Sentence vectors of pooled ones: after the layers, normalised and cut as the folder
@@ -168,7 +166,8 @@ class TransformerEncoder(VectorScorer):
             # a few small products: float32 costs nothing
             with torch.autocast(vectors.device.type, enabled=False):
                 vectors = self.layers(vectors)
-        vectors = F.normalize(vectors, dim=-1) if self.is_normalised else vectors
+        if self.is_normalised:
+            vectors = F.normalize(vectors, dim=-1)
         return vectors[:, : self.usage.dim] if self.usage.dim is not None else vectors
 
     def tensors(self) -> dict[str, Tensor]:
@@ -212,11 +211,8 @@ class TransformerEncoder(VectorScorer):
         """The vector of a text without any token, from a pooled vector of zeros; (dim,)."""
         width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.pooling))
         with torch.inference_mode():
-            return (
-                self._finish_vectors(torch.zeros(1, width, device=self.machine.device))[0]
-                .cpu()
-                .numpy()
-            )
+            zeros = torch.zeros(1, width, device=self.machine.device)
+            return self._finish_vectors(zeros)[0].cpu().numpy()
 
     def token_ids(self, texts: Sequence[Text], reading: Reading | None = None) -> TokenRows:
         """The token ids of each text by READING, which defaults to the encoder's; the texts are all
@@ -291,21 +287,15 @@ class TransformerEncoder(VectorScorer):
         )
         special = set(self.tokenizer.all_special_ids)
         count = len(rows.flat)
-        ids, mask, *types = (
-            torch.from_numpy(array).to(self.machine.device) for array in rows.padded([0] * count, 0)
-        )
+        arrays = rows.padded([0] * count, 0)
+        ids, mask, *types = (torch.from_numpy(array).to(self.machine.device) for array in arrays)
         weights = self.pooling_weights(ids, mask)
-        # pooled with the weight of one token alone, a row is its vector
-        with (
-            torch.inference_mode(),
-            self._encoding(count),
-        ):
-            identity = torch.eye(count, device=self.machine.device)
-            vectors = (
-                self.forward(ids, mask, self.segments(ids, *types), identity)
-                if count
-                else torch.zeros(0, self.dim)
-            )
+        vectors = torch.zeros(0, self.dim)
+        if count:
+            with torch.inference_mode(), self._encoding(count):
+                # pooled with the weight of one token alone, a row is its vector
+                identity = torch.eye(count, device=self.machine.device)
+                vectors = self.forward(ids, mask, self.segments(ids, *types), identity)
         spans = []
         for token, offset in zip(rows.flat, encoded["offset_mapping"], strict=False):
             start, end = (position - len(prompt) for position in offset)

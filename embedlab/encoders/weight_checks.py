@@ -49,10 +49,10 @@ def one_line_errors(folder: Path, description: str) -> Iterator[None]:
 
 @contextmanager
 def _without_panic_messages() -> Iterator[None]:
-    """Hold stderr back within the block, and drop it where a panic ends that: Rust reports one
-    before it can be caught.
+    """Hold stderr back within the block, and drop it if a panic ends the block: Rust reports a
+    panic before it can be caught.
 
-    Stderr is one of the process: of several threads only the first holds it back, for all of them.
+    The whole process shares stderr: of several threads only the first holds it back, for all.
     """
     if not _HOLDING.acquire(blocking=False):
         yield
@@ -82,8 +82,8 @@ def _without_panic_messages() -> Iterator[None]:
 
 
 def _open_held_file(stack: ExitStack) -> tuple[IO[bytes], int] | None:
-    """An empty file and a copy of stderr, until STACK is closed; None where the disk is full or
-    stderr is closed.
+    """An empty file and a copy of stderr, until STACK is closed; None if the disk is full or stderr
+    is closed.
     """
     with suppress(OSError):
         held_file = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
@@ -180,23 +180,18 @@ def refuse_other_tensors(
 
     Where it HAS a HEAD, its pooler is needed too, and no tensor of another head may be left over.
     """
-    file, unexpected = _weights_name(folder), info["unexpected_keys"]
+    file = _weights_name(folder)
+    unexpected = info["unexpected_keys"]
     missing_names = {
         name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)
     }
     heads = () if has_head else read_config(folder).architectures or ()
-    ignored_patterns = [
-        _UNUSED,
-        *(
-            pattern
-            for task, pattern in _TASK_HEADS.items()
-            if any(name.endswith(task) for name in heads)
-        ),
-    ]
+    ignored = [_UNUSED]
+    for task, pattern in _TASK_HEADS.items():
+        if any(name.endswith(task) for name in heads):
+            ignored.append(pattern)
     unknown_names = {
-        name
-        for name in unexpected
-        if not any(expression.search(name) for expression in ignored_patterns)
+        name for name in unexpected if not any(pattern.search(name) for pattern in ignored)
     }
     for problem, names in (("lacks", missing_names), ("has unknown", unknown_names)):
         if names:

@@ -73,16 +73,14 @@ class FileScores:
 
     def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """The similarity of each pair, nan where the file has none; (pairs,)."""
-        return self.score_frame(
-            pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)})
-        )
+        pairs = pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)})
+        return self.score_frame(pairs)
 
     def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float64]:
         """The similarity of each pair of a frame, nan where the file has none; (pairs,)."""
         hashes = _hashes(pairs)
-        as_given, swapped = (
-            self._look_up(hashes, columns) for columns in (SENTENCES, SENTENCES[::-1])
-        )
+        as_given = self._look_up(hashes, SENTENCES)
+        swapped = self._look_up(hashes, SENTENCES[::-1])
         return as_given.fill_null(swapped).fill_null(np.nan).to_numpy()
 
     def _look_up(self, hashes: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
@@ -103,14 +101,13 @@ def open_scores(location: str) -> FileScores:
     table = as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
     score_column = _column(path, table, column)
     refuse_nested(path, table, [score_column])
-    if (table := table.filter(pl.col(score_column).is_not_null())).is_empty():
+    table = table.filter(pl.col(score_column).is_not_null())
+    if table.is_empty():
         raise MissingError(
             f"{path}: {score_column!r} is empty in every row", hint=f"fill in {score_column}"
         )
-    numbers, unit = (
-        _numbers(table[score_column]),
-        "row" if path.suffix.lower() == ".parquet" else "line",
-    )
+    numbers = _numbers(table[score_column])
+    unit = "row" if path.suffix.lower() == ".parquet" else "line"
     is_right = (numbers.abs() <= _LARGEST).fill_null(False)
     wrong_rows = table.select(pl.col(score_column), PLACE).filter(~is_right)
     for text, line_number in wrong_rows.head(1).iter_rows():
@@ -158,23 +155,18 @@ def _column(path: Path, table: pl.DataFrame, typed_column: str | None) -> str:
     other_columns = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
     if typed_column is not None:
         return file_column(path, typed_column, other_columns)
-    readable = [
-        name
-        for name in other_columns
-        if table[name].dtype.is_numeric() or table[name].dtype == pl.String
-    ]
-    numbers = [
-        name
-        for name in readable
-        if _numbers(table[name]).null_count() == table[name].null_count() < len(table)
-    ]
+    readable, numbers = [], []
+    for name in other_columns:
+        values = table[name]
+        if values.dtype.is_numeric() or values.dtype == pl.String:
+            readable.append(name)
+            if _numbers(values).null_count() == values.null_count() < len(values):
+                numbers.append(name)
     candidates = [name for name in numbers if name not in _NOT_SCORES] or numbers or readable
     if len(candidates) != 1:
-        problem = (
-            f"several columns of numbers: {first_few(candidates)}"
-            if numbers
-            else f"no column of numbers; it has {first_few(other_columns)}"
-        )
+        problem = f"no column of numbers; it has {first_few(other_columns)}"
+        if numbers:
+            problem = f"several columns of numbers: {first_few(candidates)}"
         hint = f"name one: scores:{path}#{candidates[0]}" if candidates else _SCORES_FORMAT
         raise UsageError(f"{path}: {problem}", hint=hint)
     return candidates[0]
