@@ -3,7 +3,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from embedlab.core.errors import MissingError
 from embedlab.data.dataset import Part
 from embedlab.data.marks import Overlap, total_overlap
 from embedlab.data.overlaps import KnownText, find_overlaps
@@ -81,12 +80,3 @@ def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path)
     known_pairs = {*known}
     shared = sum(pair in known_pairs for pair in tested)
     assert overlap(train, years[0]).shared_pairs == shared
-
-
-def test_known_text_is_read_as_it_was_written_and_damage_is_refused(tmp_path: Path) -> None:
-    known, path = KnownText.of([NLI.frame]), tmp_path / "learnt.parquet"
-    known.write(path)
-    assert KnownText.read(path).overlap(STS.frame) == overlap(NLI, STS)
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(MissingError):
-        KnownText.read(path)
