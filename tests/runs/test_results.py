@@ -127,12 +127,3 @@ def test_whatever_holds_no_result_is_refused_by_name(text: str, wrong: str, tmp_
     assert wrong in caught.value.message
     assert "result.json" in caught.value.message
     assert caught.value.hint
-
-
-def test_what_is_absent_or_damaged_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match=r"cannot read '.*none\.json'"):
-        read_results(tmp_path / "none.json")
-    path = evaluation("sts", score("sts12", 0.505)).save(tmp_path)
-    path.write_text(path.read_text().replace("0.505", "0.605"))
-    with pytest.raises(MissingError, match=r"sts\.json.* is damaged"):
-        read_results(path)
