@@ -276,23 +276,12 @@ set = { encoder = "nobody/nothing" }
     assert len(opened) == len(set(opened))
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "wrong"),
-    [
-        ("seeds", [-1], "'seeds.0' is -1"),
-        ("place", {"data": "a"}, "'place.cache' is missing"),
-        ("place", {"cache": "b\0"}, "'place.cache' holds a NUL character"),
-    ],
-)
-def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(
-    plan: GridPlan, key: str, value: object, wrong: str, tmp_path: Path
-) -> None:
-    values = json.loads(plan.to_json())
+def test_a_plan_of_a_wrong_shape_is_refused_by_file_and_key(plan: GridPlan, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    write_json(path, {**values, key: value})
+    write_json(path, {**json.loads(plan.to_json()), "place": {"data": "a"}})
     with pytest.raises(MissingError) as caught:
         GridPlan.load(path)
-    assert caught.value.message.startswith(f"{path}: damaged: {wrong}")
+    assert caught.value.message.startswith(f"{path}: damaged: 'place.cache' is missing")
 
 
 def test_a_grid_without_a_summary_is_described_by_what_it_varies(tmp_path: Path) -> None:

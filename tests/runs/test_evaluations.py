@@ -36,15 +36,7 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
     ("key", "value", "wrong"),
     [
         ("scores", [{"by": "dataset"}], "'scores.0.slice' is missing"),
-        (
-            "scores",
-            [vars(score("sts12", 0.5)) | {"value": "0.5"}],
-            "'scores.0.value' is '0.5'",
-        ),
-        ("truncated", "no", "'truncated' is 'no'"),
         ("overlaps", {"sts12": 3}, "'overlaps.sts12' is 3"),
-        ("overlaps", {"sts12": {"pairs": 3}}, "'overlaps.sts12.sentences' is missing"),
-        ("notes", [3], "'notes.0' is 3"),
     ],
 )
 def test_a_wrong_shape_is_refused_by_file_and_key(
