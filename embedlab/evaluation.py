@@ -115,7 +115,8 @@ def resolve_models(
             raise
     if len(missing_errors) > 1:
         raise MissingError(
-            "; ".join(error.message for error in missing_errors), hint=missing_errors[0].advice
+            "; ".join(dict.fromkeys(error.message for error in missing_errors)),
+            hint=missing_errors[0].advice,
         )
     if missing_errors:
         raise missing_errors[0]

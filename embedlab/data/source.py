@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import polars as pl
 
 from embedlab.core import plugins
 from embedlab.core.errors import Hint, MissingError, NamedOption, NotDownloadedError, UsageError
 from embedlab.core.network import OFFLINE
-from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER, file_hash
+from embedlab.core.paths import INSIDE, STARTER_FOLDER, TINY_FOLDER, file_hash
 from embedlab.core.plugins import Plugin
 from embedlab.core.settings import Settings
 from embedlab.data.corpus_file import read_corpus
@@ -33,7 +33,7 @@ from embedlab.data.dataset import (
     ParsedRows,
     Part,
 )
-from embedlab.data.file_name import is_hub_name, is_pair_file
+from embedlab.data.file_name import file_path, is_hub_name, is_pair_file
 from embedlab.data.hub import is_local, read_hub
 from embedlab.data.manifest import empty_rows, is_partial, revision_of
 from embedlab.data.published import canonical_name, shipped_aliases
@@ -224,6 +224,20 @@ class Source:
         """
         folder, layout = self._place(chosen, split) or (Path(), None)
         return {file: file_hash(folder / file) for file in (layout.files if layout else ())}
+
+    def is_current(self, state: Mapping[str, Any]) -> bool:
+        """Whether nothing says that the rows of STATE, as evaluations store it, are others than
+        those at hand: of another data folder, or of a file that changed.
+        """
+        origin = state.get("origin")
+        is_read = origin == "file" or is_hub_name(state.get("name", ""))
+        if origin in INSIDE or (self.folder == TINY_FOLDER and not is_read):
+            return INSIDE.get(str(origin)) == self.folder
+        for name, digest in state.get("sha256", {}).items():
+            path = file_path(name) if origin == "file" else (self.folder or Path()) / name
+            if path.is_file() and file_hash(path) != digest:
+                return False
+        return True
 
     def suite(self, datasets: Sequence[str]) -> Sequence[str]:
         """Return the DATASETS of a whole task that are read: all, or those of the starter set where

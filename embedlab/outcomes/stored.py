@@ -24,6 +24,7 @@ from embedlab.runs.outcomes import (
     PREDICTED,
     SENTENCES,
     TEXT_IDS,
+    OutcomeFacts,
     StoredOutcomes,
     stored_facts,
     stored_outcomes,
@@ -70,9 +71,11 @@ def open_outcomes(
     tasks: Collection[str],
     datasets: Collection[str] = (),
     cache: Path | None = None,
+    is_shown: Callable[[OutcomeFacts], bool] = lambda _: True,
 ) -> Outcomes | None:
     """Return what is stored of MEMBERS, whose names have their folders of evaluations, on TASKS as
-    evaluations name them and on DATASETS, on all without; None where nothing is.
+    evaluations name them and on DATASETS, on all without, as far as IS_SHOWN takes it; None where
+    nothing is.
 
     Nothing is computed and no task is loaded. Which sentences are nearly the same is kept in the
     folder CACHE. Of a member that was scored on other data than the first there is nothing.
@@ -84,6 +87,7 @@ def open_outcomes(
             outcomes
             for task in names
             for outcomes in stored_outcomes(folder, task, names=datasets or None)
+            if is_shown(outcomes)
         ]
     return join_members(stored, [*members], cache=cache)
 

@@ -471,6 +471,7 @@ class Dashboard(Working, Host):
     def action_room(self, name: str) -> None:
         """Go to the room called NAME."""
         self._show_sidebar_alone(False)
+        self.main.minimize()  # at once: esc would only do this while a field takes the keys
         self.main.query_one(ContentSwitcher).current = name
         self.room.enter()
         self.remember("room", name)

@@ -16,6 +16,8 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
+from embedlab.data.file_name import is_hub_name
+from embedlab.data.source import Source
 from embedlab.encoders.encoder import Vectors, sentence_keys
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.vector_cache import EmbeddingCache
@@ -23,11 +25,12 @@ from embedlab.models.catalog import ModelSpec, finished_runs, resolve
 from embedlab.models.published import PACKAGED, PREFIXED
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.stored import open_outcomes
-from embedlab.runs.outcomes import stored_facts
+from embedlab.runs.outcomes import OutcomeFacts, stored_facts
 
 DICE = "dice"  # the model of word overlap: its file brings the items
 FIRST_MODELS = ("minilm", "wordllama", DICE)
 QUICK = ("wordllama", DICE)  # score thousands of pairs a second
+Facts = Mapping[str, Sequence[OutcomeFacts]]  # of each member, what is known of its stored files
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,11 +93,21 @@ def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> Sh
                 )
             )
     folders = {name: score_place.evaluations for name, score_place in score_places.items()}
-    tasks, datasets = (
-        ((), (task,)) if task not in task_names() else ((task,), _corpora(folders, task))
-    )
+    source = Source.from_settings(settings)
+
+    def is_current(stored: OutcomeFacts) -> bool:
+        return all(map(source.is_current, stored.data))
+
+    facts: dict[str, list[OutcomeFacts]] = {}
     try:
-        outcomes = open_outcomes(folders, tasks, datasets, cache=settings.cache)
+        for name, folder in folders.items():
+            facts[name] = [*filter(is_current, stored_facts(folder))]
+        tasks, datasets = (
+            ((), (task,)) if task not in task_names() else ((task,), _corpora(facts, task))
+        )
+        outcomes = open_outcomes(
+            folders, tasks, datasets, cache=settings.cache, is_shown=is_current
+        )
     except EmbedlabError as error:
         errors.append(error)
         outcomes = None
@@ -119,7 +132,7 @@ def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> Sh
             if similarities[model.name].null_count() < outcomes.rows.height
         ),
         outcomes=outcomes,
-        notes=tuple(dict.fromkeys(_notes(folders, outcomes))),
+        notes=tuple(dict.fromkeys(_notes(facts, outcomes))),
         errors=tuple(errors),
         similarities=similarities,
         vectors=lambda sentences: _stored_vectors(score_places, sentences, settings.cache),
@@ -160,18 +173,21 @@ def _trained_models(
     return trained_column(outcomes.text_keys, texts)
 
 
-def _corpora(folders: Mapping[str, Path], task: str) -> tuple[str, ...]:
-    """The datasets of TASK that were scored, without the starter set and own rows that were opened
-    once, and without the splits that single figures ask for.
+def _corpora(facts: Facts, task: str) -> tuple[str, ...]:
+    """The datasets of TASK that were scored, without all of the starter set at once, own rows that
+    were opened once, and the splits that single figures ask for.
     """
     names = [
         stored.name
-        for folder in folders.values()
-        for stored in stored_facts(folder)
-        if stored.task == task
-        and {"file", STARTER}.isdisjoint(state.get("origin") for state in stored.data)
+        for member_facts in facts.values()
+        for stored in member_facts
+        if stored.task == task and "file" not in {state.get("origin") for state in stored.data}
     ]
-    whole_names = dict.fromkeys(name for name in names if not name.endswith((":train", ":dev")))
+    whole_names = dict.fromkeys(
+        name
+        for name in names
+        if name != STARTER and not is_hub_name(name) and not name.endswith((":train", ":dev"))
+    )
     return tuple(whole_names) or ("",)  # no dataset is called so: none names all
 
 
@@ -187,13 +203,13 @@ def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
     return averages
 
 
-def _notes(folders: Mapping[str, Path], outcomes: Outcomes) -> Iterator[str]:
+def _notes(facts: Facts, outcomes: Outcomes) -> Iterator[str]:
     """What the files of the shown datasets say of themselves, the weightiest first."""
     shown_names = {block.dataset for block in outcomes.blocks}
     member_facts = [
         (member, stored)
-        for member, folder in folders.items()
-        for stored in stored_facts(folder)
+        for member, stored_of_member in facts.items()
+        for stored in stored_of_member
         if stored.name in shown_names
     ]
     for _, stored in member_facts:
@@ -211,7 +227,7 @@ def _notes(folders: Mapping[str, Path], outcomes: Outcomes) -> Iterator[str]:
     for member, names in seen_datasets.items():
         yield f"{member} was trained on text of {', '.join(names)}"
     for note, members in noting_members.items():
-        yield note if len(members) == len(folders) else f"{', '.join(members)}: {note}"
+        yield note if len(members) == len(facts) else f"{', '.join(members)}: {note}"
 
 
 def selectable_models(settings: Settings) -> list[str]:

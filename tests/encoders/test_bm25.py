@@ -76,13 +76,18 @@ def test_a_variant_has_scores_of_its_own_and_is_named() -> None:
             spec_of(name)
 
 
-@pytest.mark.parametrize("model", ["bm25", "rerank:dice,bm25,20"])
+@pytest.mark.parametrize(
+    "models", [["bm25"], ["rerank:dice,bm25,20"], ["bm25", "rerank:dice,bm25,20"]]
+)
 def test_without_the_package_a_command_ends_with_two_lines_that_name_the_extra(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    models: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(bm25, "version", Mock(side_effect=PackageNotFoundError))
     monkeypatch.chdir(tmp_path)
-    code = main(("compare", "dice", model, "--data", "tiny", "--task", "retrieval-captions"))
+    code = main(("compare", "dice", *models, "--data", "tiny", "--task", "retrieval-captions"))
     out, err = capsys.readouterr()
     assert (code, out) == (3, "")
     assert err.splitlines() == [

@@ -353,6 +353,16 @@ async def test_a_small_screen_names_the_rooms_and_shows_rows_and_why_without_col
         shown = screen_text(app)
         assert "far alone is right on" in shown
         assert "difference from near in points" in shown
+        await pilot.press("p")
+        await until(pilot, lambda: "far ↑ against near →" in screen_text(app))
+        assert "alone is right on" not in screen_text(app)
+        await pilot.press("w")
+        await until(pilot, lambda: "near alone is right on" in screen_text(app))
+        await pilot.press("3")
+        await until(pilot, lambda: "no runs yet" in screen_text(app))
+        panel = app.query_one("#run-side").region
+        assert (panel.x, panel.width) == (0, 80)
+        assert "come here too" in " ".join(screen_text(app).replace("┃", " ").split())
 
 
 async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -> None:

@@ -1,11 +1,15 @@
 """What the dashboard shows of stored outcomes."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import embedlab
+from embedlab.core.paths import INSIDE
 from embedlab.core.settings import Settings
 from embedlab.data.overlaps import KnownText
 from embedlab.encoders.encoder import sentence_keys
@@ -34,6 +38,7 @@ class Scored:
                 "mk.tsv",
                 "/tmp/own.csv",
                 "rows-1162f8",
+                "hub:./copy?s1=a&s2=b",
                 "sts-benchmark:dev",
                 "sts13",
             ],
@@ -44,29 +49,48 @@ class Scored:
     ],
 )
 def test_rows_that_were_opened_once_are_not_among_the_datasets_of_a_task(
-    monkeypatch: pytest.MonkeyPatch, stored: list[str], shown: tuple[str, ...]
+    stored: list[str], shown: tuple[str, ...]
 ) -> None:
-    facts = [*map(Scored, stored), Scored("mr", "transfer")]
-    monkeypatch.setattr(workbench, "stored_facts", lambda folder: facts)
-    assert workbench._corpora({"dice": Path(), "minilm": Path()}, "sts") == shown
+    facts: Any = [*map(Scored, stored), Scored("mr", "transfer")]
+    assert workbench._corpora({"dice": facts, "minilm": facts}, "sts") == shown
 
 
-def test_what_limits_the_numbers_is_said_once_and_of_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_of_another_data_folder_and_of_a_file_that_changed_are_not_shown(
+    settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.csv"
+    rows = ["sentence1,sentence2,score", "a cat,a dog,1", "a cat,the cat,5", "a car,a cow,0"]
+    file.write_text("\n".join(rows))
+    on = {name: replace(settings, data=folder) for name, folder in INSIDE.items()}
+
+    def datasets(task: str, data: str) -> tuple[str, ...]:
+        return workbench.open_shown_items(["dice"], task, on[data]).datasets
+
+    for task, data in (("sts-benchmark", "tiny"), (str(file), "tiny")):
+        embedlab.evaluate("dice", tasks=[task], data=data, cache=settings.cache)
+    assert datasets("sts", "tiny") == ("sts-benchmark",)
+    assert datasets("sts", "starter") == datasets("sts-benchmark", "starter") == ()
+    assert datasets(str(file), "starter") == (str(file),)
+    file.write_text("\n".join([*rows[:3], "a car,a bus,3"]))
+    assert datasets(str(file), "starter") == ()
+
+
+def test_what_limits_the_numbers_is_said_once_and_of_whom() -> None:
     files = {
         "near": [("sts12", 3, ("text known",)), ("sick-r", 2, ("text known", "of both"))],
         "far": [("sts12", 0, ("of both",)), ("gone", 9, ("not shown",))],
     }
 
-    def stored(folder: Path) -> list[SimpleNamespace]:
-        return [
+    facts: Any = {
+        member: [
             SimpleNamespace(
                 name=name, data=(), notes=notes, overlap=SimpleNamespace(sentences=shared, pairs=0)
             )
-            for name, shared, notes in files[folder.name]
+            for name, shared, notes in stored
         ]
-
-    monkeypatch.setattr(workbench, "stored_facts", stored)
-    notes = workbench._notes({name: Path(name) for name in files}, outcomes_of(["near", "far"]))
+        for member, stored in files.items()
+    }
+    notes = workbench._notes(facts, outcomes_of(["near", "far"]))
     assert list(notes) == [
         "near was trained on text of sts12, sick-r",
         "near: text known",

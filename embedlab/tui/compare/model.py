@@ -114,8 +114,7 @@ def verdict(comparison: Comparison) -> list[str]:
     if len(known_differences) > 1 and not any(
         difference.significant for difference in known_differences
     ):
-        rows = len(comparison.slices)
-        return [f"No difference from {reference} is clear on any of {rows} rows."]
+        return [f"No difference from {reference} is clear on any row."]
     return verdicts(comparison.slices, comparison.names, by=comparison.slicing.by)
 
 

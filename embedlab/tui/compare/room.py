@@ -116,7 +116,9 @@ class CompareRoom(Room):
     CompareRoom.-narrow.-why #forest { height: auto; }
     CompareRoom.-narrow.-why #compare-panes { display: block; width: 100%; max-width: 100%; height: 1fr; }
     CompareRoom.-narrow.-why #why { height: 1fr; }
-    CompareRoom.-narrow.-why Scatter { display: none; }
+    CompareRoom.-narrow.-why Scatter { display: none; height: 1fr; }
+    CompareRoom.-narrow.-plot Scatter { display: block; }
+    CompareRoom.-narrow.-plot #why { display: none; }
     """
 
     def __init__(self) -> None:
@@ -342,7 +344,10 @@ class CompareRoom(Room):
         self.renew()
 
     def action_plot(self) -> None:
-        """Draw the model against gold, or against the reference."""
+        """Draw the model against gold, or against the reference; first show where that is."""
+        if self.has_class("-narrow") and not self.has_class("-plot"):
+            self.add_class("-why", "-plot")
+            return
         self.is_with_gold = not self.is_with_gold
         self.on_option_list_option_highlighted()
 
@@ -364,7 +369,7 @@ class CompareRoom(Room):
 
     def action_back(self) -> None:
         """From the panes to the rows."""
-        self.remove_class("-why")
+        self.remove_class("-why", "-plot")
         self.screen.set_focus(self.query_one("#forest"))
 
     def action_why(self) -> None:
@@ -374,6 +379,7 @@ class CompareRoom(Room):
             self.app.notify("choose two models first: c")
             return
         self.screen.minimize()
+        self.remove_class("-plot")
         self.add_class("-why")
         why_pane = self.query_one("#why", VerticalScroll)
         why_pane.border_title = Content(f"why · {line.model}")

@@ -44,7 +44,7 @@ from embedlab.tui.state import Memory
 REST_S = 0.6  # of the keys, before what was typed is tried
 _HINTS = {
     "encoder": "the recipe's own",
-    "rows": "all",
+    "rows": "the recipe's own",
     "steps": "all",
     "name": "letters, digits, - . _",
     "data": "a folder, starter, tiny",

@@ -85,7 +85,7 @@ class RunsRoom(Room):
     RunsRoom.-wide #run-texts Pane { display: block; }
     RunsRoom.-wide #run-results { min-width: 50; }
     RunsRoom.-narrow { layout: vertical; }
-    RunsRoom.-narrow #run-side { width: 100%; height: 1fr; min-height: 11; }
+    RunsRoom.-narrow #run-side { width: 100%; min-width: 0; height: 1fr; min-height: 11; }
     RunsRoom.-narrow #run-panes { width: 100%; height: 1fr; }
     RunsRoom.-narrow #run-curves { height: 1fr; display: none; }
     RunsRoom.-narrow #run-texts { height: 1fr; }
@@ -94,6 +94,7 @@ class RunsRoom(Room):
     RunsRoom.-narrow.-show-curves #run-texts { display: none; }
     RunsRoom.-narrow #cpu-curve, RunsRoom.-narrow #memory-curve { display: none; }
     RunsRoom.-empty #run-panes { display: none; }
+    RunsRoom.-empty #run-header { height: auto; text-wrap: wrap; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *PANE_KEYS,
