@@ -76,7 +76,7 @@ def data(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) ->
     assert "not counted" in out("data check")
     assert "hub:./copy" in out("evaluate dice --task 'hub:")
     assert re.search(r"dev\.tsv +\d", out("evaluate dice --task dev.tsv"))
-    assert "faq@1" in out("train recipes/faq.toml")
+    assert "answers@1" in out("train recipes/answers.toml")
 
 
 def one_line(executed: Sequence[Executed], _names: dict[str, Any], _folder: Path) -> None:

@@ -365,6 +365,23 @@ async def test_a_small_screen_names_the_rooms_and_shows_rows_and_why_without_col
         assert "come here too" in " ".join(screen_text(app).replace("┃", " ").split())
 
 
+async def test_numbers_of_runs_stay_below_their_titles_when_the_list_gets_short(
+    opened: Open,
+) -> None:
+    async with opened((200, 30)) as pilot:
+        app = dashboard(pilot)
+        for number in range(30):
+            make_run(app.settings, f"run-{number}", 1, Finished(step=30), losses=(1.0,))
+        await pilot.press("3")
+        await until(pilot, lambda: "✓ run-29" in screen_text(app))
+        await pilot.press("/", *"run-7")
+        await until(pilot, lambda: "✓ run-29" not in screen_text(app))
+        lines = screen_text(app).splitlines()
+        title = next(line for line in lines if "  run  " in line)
+        row = next(line for line in lines if "✓ run-7" in line)
+        assert title.index("dev") == row.index("71.50")
+
+
 async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -> None:
     async with opened((50, 12)) as pilot:
         app = dashboard(pilot)

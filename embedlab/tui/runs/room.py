@@ -73,7 +73,7 @@ class RunsRoom(Room):
     RunsRoom { layout: horizontal; }
     RunsRoom #run-side { width: 2fr; min-width: 82; }
     RunsRoom #run-panes { width: 3fr; }
-    RunsRoom RunList { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    RunsRoom RunList { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; scrollbar-gutter: stable; }
     RunsRoom #run-header { height: 1; color: $faint; text-wrap: nowrap; }
     RunsRoom #run-filter { height: 1; border: none; padding: 0; display: none; }
     RunsRoom #run-facts { height: auto; max-height: 9; padding: 0 2; }
@@ -237,9 +237,9 @@ class RunsRoom(Room):
         panel.border_title = Content(f"runs · {self.sort}{' · /' * bool(self.words)}{self.words}")
         panel.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
         self.set_class(not entries, "-empty")
-        if not entries and self.runs_look.time_s:
+        if not entries:
             empty = "no run has these words" if self.words else _NO_RUNS
-            self.say("#run-header", empty)
+            self.say("#run-header", empty if self.runs_look.time_s else "reading …")
         self._show_facts()
 
     # the panes
