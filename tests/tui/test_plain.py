@@ -11,6 +11,8 @@ def test_every_sign_becomes_one_ascii_letter() -> None:
     drawn = plain.ascii_signs(signs)
     assert drawn.isascii()
     assert len(drawn) == len(signs)
+    assert len(set(plain.ascii_signs("▁▂▃▄▅▆▇█"))) == 8  # a curve is still one
+    assert len(set(plain.ascii_signs("▁▂▃▄▅▆▇█"))) == 8
     assert plain.ascii_signs("né") == "né"  # not a sign: it was an escape before, or is an error
 
 
