@@ -80,6 +80,7 @@ class MainScreen(Guarded, Screen[None]):
     """The screen of the rooms."""
 
     ALLOW_IN_MAXIMIZED_VIEW = "Keys"
+    ESCAPE_TO_MINIMIZE = False  # the app does, after a field is left
 
     def on_resize(self, event: Resize) -> None:
         """Fold the sidebar, or say that the window is too small."""
@@ -471,7 +472,6 @@ class Dashboard(Working, Host):
     def action_room(self, name: str) -> None:
         """Go to the room called NAME."""
         self._show_sidebar_alone(False)
-        self.main.minimize()  # at once: esc would only do this while a field takes the keys
         self.main.query_one(ContentSwitcher).current = name
         self.room.enter()
         self.remember("room", name)
@@ -484,8 +484,8 @@ class Dashboard(Working, Host):
         self.room.action_filter()
 
     async def action_back(self) -> None:
-        """Leave what has the focus."""
-        if self.screen.maximized is not None:
+        """Leave what has the focus, a field before the pane that it is in."""
+        if self.screen.maximized is not None and not isinstance(self.focused, Input):
             self.screen.minimize()
         elif isinstance(self.focused, Sidebar):
             self._show_sidebar_alone(False)

@@ -103,6 +103,7 @@ async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> N
             at_once(pilot, "/xX")
             await until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == "xX")
             await pilot.press("escape")
+            await until(pilot, lambda: not isinstance(app.focused, Input))
         assert not isinstance(app.screen, Confirm)
         assert (app.settings.runs / "one" / "seed-1" / "events.jsonl").exists()
 
