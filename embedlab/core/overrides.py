@@ -235,7 +235,8 @@ def _put(values: TomlTable, key: str, value: Any) -> None:
             if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(target):
                 raise UsageError(
                     f"{_short(key)}: there is no stage {quote(step)}",
-                    hint=f"stages are 0 to {len(target) - 1}",
+                    hint=f"stages are 0 to {len(target) - 1}: name one, "
+                    + _short(".".join(["stage.0", *path[position + step.isdecimal() :], leaf])),
                 )
             target = target[int(step)]
         elif isinstance(target, dict):
@@ -245,6 +246,13 @@ def _put(values: TomlTable, key: str, value: Any) -> None:
             break
     if not isinstance(target, dict):
         raise UsageError(f"{_short(key)}: {dotted(tuple(path))!r} is not a table", hint=CORRECT)
+    if leaf == "objective" and isinstance(values.get("deviations"), dict):  # of another's options
+        stages = stage_count(values)
+        values["deviations"] = {
+            declared: deviation
+            for declared, deviation in values["deviations"].items()
+            if not all(one.startswith(f"{key}.") for one in full_keys(declared, stages, key))
+        }
     is_list = isinstance(value, str) and path[-1:] == ["data"] and leaf in LISTS
     target[leaf] = [value] if is_list else value
 

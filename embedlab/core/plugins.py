@@ -299,7 +299,7 @@ class Plugin:
         if named and getattr(instance, "name", None) != self.name:
             raise MissingError(
                 f"{self.title} calls itself {getattr(instance, 'name', None)!r}",
-                hint="give it the same name in both places",
+                hint=f"make it {self.name!r}, as {DECLARATION} or the file's name says, or rename that",
             )
         return instance
 

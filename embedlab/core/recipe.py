@@ -272,7 +272,17 @@ def load_recipe(name: str, overrides: Sequence[str] = (), *, encoder: str | None
     overridden = dict(override.partition("=")[::2] for override in overrides)
     profile = overridden.get(PROFILE, PAPER)
     base = Path(name).stem if is_file else name
-    return from_table(values, name=base if profile == PAPER else f"{base}-{profile}", where=where)
+    try:
+        return from_table(
+            values, name=base if profile == PAPER else f"{base}-{profile}", where=where
+        )
+    except UsageError as error:
+        renamed = [key for key in overridden if f".{key}".endswith(".objective.name")]
+        if not renamed or "unknown key 'stage." not in error.message:
+            raise
+        section, objective = renamed[0].removesuffix(".name"), overridden[renamed[0]].strip("\"'")
+        hint = f"; without the former options: --set '{section}={{name=\"{objective}\"}}'"
+        raise UsageError(error.message, hint=Hint(error.advice, hint)) from error
 
 
 def recipe_table(name: str) -> TomlTable:

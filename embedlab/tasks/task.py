@@ -631,6 +631,13 @@ def outcomes_of(
         classes = tuple(classes) or tuple(sorted({*labels[0], *labels[1]}))
         gold, predicted = (class_indices(column, classes) for column in labels)
     states = states or [part.state]
+    all_rows = sum(state.rows for state in states)
+    if rows is None and part.frame.height < all_rows:
+        raise MissingError(
+            f"{part.frame.height} of the {all_rows} rows of {part.state.name!r} have outcomes, and "
+            "nothing says which",
+            hint="give outcomes_of() their numbers in the whole split as rows=",
+        )
     return StoredOutcomes(
         task=evaluation.task,
         dataset=part.state.name,

@@ -1,5 +1,6 @@
 """Recipes: strict reading, overrides, the resolved file and the hash."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,15 @@ def test_every_recipe_reads_back_from_its_resolved_file(name: str, tmp_path: Pat
     again = from_table(read_toml(resolved), name=name, where="resolved")
     assert again == recipe
     assert again.hash == recipe.hash
+
+
+def test_a_set_objective_that_lacks_options_of_the_former_names_what_works() -> None:
+    with pytest.raises(UsageError, match="unknown key") as refused:
+        load_recipe("sbert", ["objective.name=classification"])
+    words = shlex.split(refused.value.hint)
+    override = words[words.index("--set") + 1]
+    objective = load_recipe("sbert", [override]).stages[0].objective
+    assert objective.name == "classification"
 
 
 def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
 from embedlab.data.dataset import Part
 from embedlab.encoders.encoder import EncoderFacts
@@ -108,3 +108,13 @@ def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None
     assert found.items["sentence1"].to_list() == part.frame["sentence1"].to_list()
     scores = outcomes_of(evaluation, part, [1, 2.5, 3], [0.1, 0.2, 0.3], is_class=False)
     assert (scores.classes, scores.items["gold"].to_list()) == ((), [1, 2.5, 3])
+
+
+def test_outcomes_of_a_filtered_part_need_the_numbers_of_its_rows() -> None:
+    part = part_of(split="validation")
+    evaluation = evaluation_of("own", Scoring(), [part.state], [])
+    fewer = replace(part, frame=part.frame[1:])
+    with pytest.raises(MissingError, match="2 of the 3 rows of 'questions'"):
+        outcomes_of(evaluation, fewer, ["no", "no"], ["no", "yes"])
+    numbered = outcomes_of(evaluation, fewer, ["no", "no"], ["no", "yes"], rows=[1, 2])
+    assert numbered.items["item"].to_list() == [1, 2]
