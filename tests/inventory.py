@@ -236,6 +236,13 @@ def tasks() -> list[str]:
     return sorted(task_names())
 
 
+def figures() -> list[str]:
+    """Every figure, behind the command whose results it draws."""
+    from embedlab.reports.figures import _KINDS
+
+    return sorted(f"{kind.command} {kind.name}" for kind in _KINDS)
+
+
 def objectives() -> list[str]:
     """Every objective."""
     from embedlab.core.names import objective_names
@@ -323,6 +330,7 @@ PARTS: dict[str, Callable[[], Any]] = {
     "papers": papers,
     "tasks": tasks,
     "objectives": objectives,
+    "figures": figures,
     "datasets": datasets,
     "models": models,
     "keys": keys,

@@ -57,6 +57,7 @@ def overlap(options: OverlapOptions, session: Session) -> Report:
     Examples:
         $ embedlab overlap "A man sings." "A man."
         $ embedlab overlap "It rains." "It pours." --json
+
     """
     from embedlab.analysis.overlap import dice
 

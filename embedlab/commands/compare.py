@@ -260,6 +260,11 @@ def _refuse_options(options: CompareOptions, selected_tasks: Sequence[SelectedTa
             "option cost is for whole datasets",
             "remove --by, --where and --common, or --cost",
         ),
+        (
+            not options.cost and any("kind=costs" in text for text in options.figure),
+            "the figure 'costs' shows what --cost measures",
+            "add --cost",
+        ),
         *(
             (is_chosen and not has_pairs, f"option {name} is for the task sts alone", SELECT_STS)
             for name, is_chosen in pair_options.items()

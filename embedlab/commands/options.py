@@ -21,7 +21,7 @@ class Flag:
     help: str
     names: tuple[str, ...] = ()
     metavar: str | None = None
-    completes: str | None = None  # the function of cli/completion that lists values
+    completes: str | None = None  # the kind whose names `completer` of cli/declared.py lists
     min: int | None = None
     max: int | None = None
     typed: Any = None  # what is typed where that is not of the field's type, and then

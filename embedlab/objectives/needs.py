@@ -45,8 +45,8 @@ class Needs:
     predicts: str | None = None
     shared_column: str | None = None  # rows with the same sentence in this column share a batch
     compares_rows: bool = False  # the loss of a row depends on the other rows of its batch
-    # Columns in which a batch must hold two different values together, or its loss is constant;
-    # empty where rows are compared: two rows.
+    # Columns in which a batch must hold two different values together, or its loss is constant.
+    # Where rows are compared and this is empty, any two rows will do.
     contrasts: tuple[str, ...] = ()
     required_classes: Mapping[str, str] = field(
         default_factory=dict

@@ -47,7 +47,7 @@ class Property:
     ]  # of items that have all that it needs, with the columns above and `block`
     # orders its values, where that of first appearance does not fit
     place: Callable[[str], float] | None = None
-    title: str = ""  # absent: its name
+    title: str = ""  # in figures; absent: its name, which heads the column of tables
     # said of the items of a dataset that have none, which are then one slice; without it they are
     # in no slice
     absent: str = ""

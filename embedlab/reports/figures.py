@@ -73,7 +73,10 @@ _KINDS: list[FigureKind] = []
 
 def figure(command: str, name: str, summary: str) -> Callable[[Draw], Draw]:
     """Declare the function below as the figure NAME of what a COMMAND gives: it is called with the
-    `figure_subject` of that command's report as keywords.
+    `figure_subject` of that command's report as keywords: `compared`, `pairs` and `costs` of
+    compare, `frame` of evaluate, `frame` and `caption` of power, `explanation`, `rows` and
+    `caption` of why, `plan`, `pivot` and `caption` of grid, `reproductions` of reproduce, `runs`
+    of runs.
     """
 
     def declare(draw: Draw) -> Draw:

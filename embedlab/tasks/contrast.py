@@ -123,7 +123,13 @@ class Contrast(Task):
         evaluation = evaluation_of(self.name, scorer, [part.state for part in parts], scores, notes)
         outcomes = tuple(
             outcomes_of(
-                evaluation, part, anchor_numbers(part), part_margins, is_class=False, split=SPLIT
+                evaluation,
+                part,
+                anchor_numbers(part),
+                part_margins,
+                is_class=False,
+                split=SPLIT,
+                rows=range(len(part.frame)),
             )
             for part, part_margins in zip(parts, margins_of_parts, strict=True)
         )

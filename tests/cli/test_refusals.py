@@ -40,6 +40,7 @@ REFUSALS = [
     ("compare dice bm25 --data starter --where nosuch>1", 2, "unknown field 'nosuch'"),
     ("compare dice bm25 --data starter --html no/page.html", 2, "there is no folder 'no'"),
     ("compare dice a/b --task mine.tsv --figure mine.tsv", 2, "neither .pdf, .svg nor .png"),
+    ("compare dice a/b --figure new.pdf?kind=costs", 2, "the figure 'costs' shows what --cost"),
     ("compare dice --fail-if-worse 1", 2, "a gate is for two models, and 1 are named"),
     ("compare dice bm25 --fail-if-worse -1", 2, "the margin is -1 points"),
     ("compare dice bm25 --fail-if-worse 1 --require-better", 2, "are two gates"),

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md lists what a command goes through, and here it goes there."""
+"""ARCHITECTURE.md lists what a command calls, and here it does."""
 
 import re
 import sys
@@ -15,32 +15,27 @@ from tests.cli.conftest import Embedlab
 PACKAGE = Path(package.__file__).parent
 
 
-def listed() -> list[str]:
-    """The files of the walk of `compare`, in the order of the page."""
+def listed() -> list[tuple[str, str]]:
+    """The steps of the walk of `compare`, a file and its function each, as the page has them."""
     section = (
         (ROOT / "ARCHITECTURE.md")
         .read_text("utf-8")
         .partition("## The walk of `compare`")[2]
         .partition("\n## ")[0]
     )
-    return re.findall(r"^\d+\. `([\w/]+\.py)`", section, re.MULTILINE)
+    return re.findall(r"^\d+\. `([\w/]+\.py)`, `(\w+)`", section, re.MULTILINE)
 
 
-def visited(work: Callable[[], object]) -> list[str]:
-    """The files of the package that WORK calls functions of, in the order of their first calls."""
-    found: dict[str, None] = {}
+def visited(work: Callable[[], object], steps: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The calls of STEPS while WORK is done, in their order."""
+    calls = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        path, caller = (
-            frame.f_code.co_filename,
-            frame.f_back.f_code.co_name if frame.f_back is not None else "",
-        )
-        is_import = "<module>" in {
-            frame.f_code.co_name,
-            caller,
-        }  # what runs while a file is read belongs to none of its steps
-        if event == "call" and not is_import and path.startswith(str(PACKAGE)):
-            found.setdefault(Path(path).relative_to(PACKAGE).as_posix())
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(str(PACKAGE)):
+            step = (Path(path).relative_to(PACKAGE).as_posix(), frame.f_code.co_name)
+            if step in steps:
+                calls.append(step)
 
     before = sys.getprofile()
     sys.setprofile(note)
@@ -48,7 +43,7 @@ def visited(work: Callable[[], object]) -> list[str]:
         work()
     finally:
         sys.setprofile(before)
-    return list(found)
+    return calls
 
 
 @pytest.mark.usefixtures("small_world")
@@ -67,7 +62,7 @@ def test_compare_walks_through_the_files_of_the_page(embedlab: Embedlab) -> None
         "--data",
         "tiny",
     )
-    seen = visited(lambda: embedlab(*words))
     walk = listed()
+    calls = iter(visited(lambda: embedlab(*words), {*walk}))
     assert len(walk) > 15
-    assert [path for path in seen if path in set(walk)] == walk
+    assert [step for step in walk if step in calls] == walk  # each is called behind those before
