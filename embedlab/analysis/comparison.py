@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice, Reach, weakest_reach
-from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, REACHES, seed_notes
+from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, seed_notes
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import (
     UNKNOWN,
@@ -120,11 +120,9 @@ class Difference:
         return self.p_holm < SIGNIFICANT and abs(self.delta) >= LEAST_SHOWN
 
     @property
-    def reach_sign(self) -> str:
-        """The sign of how far a significant difference reaches; empty where it is not
-        significant.
-        """
-        return REACHES[self.reach] if self.significant else ""
+    def star(self) -> str:
+        """The sign of a significant difference; empty where it is not significant."""
+        return MODELS.sign * self.significant
 
     @property
     def topic_sign(self) -> str:
@@ -340,7 +338,7 @@ def comparison_notes(
         if any(score.letters for compared in slices for score in compared.scores.values()):
             letters = "same letter: not distinguished (5%, Holm over all pairs of models and rows)"
             yield Note(letters, short_texts=[letters], kind="sign")
-        if REACHES["checkpoints"] in reach_signs(slices):
+        if reach_checkpoints(slices):
             yield CHECKPOINT_NOTE
     if margin is not None:
         count = sum(
@@ -368,18 +366,13 @@ def hanging_note(topics: Iterable[tuple[str, Topic | None]]) -> Iterator[str]:
         yield Note(text, short_texts=[text], kind="one topic")
 
 
-def reach_signs(slices: Sequence[ComparedSlice]) -> list[str]:
-    """Return the signs of significant differences that the slices can have: of recipes and
-    published models, of checkpoints.
-    """
-    tested_slices = [compared for compared in slices if compared.tests > 0]
-    reaches = {compared.reach for compared in tested_slices}
-    reaches |= {
-        difference.reach
-        for compared in tested_slices
-        for difference in compared.differences.values()
-    }
-    return [REACHES[reach] for reach in ("models", "checkpoints") if reach in reaches]
+def reach_checkpoints(slices: Sequence[ComparedSlice]) -> bool:
+    """Return whether a star or a letter of the slices may be about checkpoints alone."""
+    return any(
+        "checkpoints" in {compared.reach, *(row.reach for row in compared.differences.values())}
+        for compared in slices
+        if compared.tests > 0
+    )
 
 
 def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:

@@ -15,13 +15,12 @@ ASSUMED = "equal spread assumed"
 REACHES: Mapping[Reach, str] = {
     "models": MODELS.sign,
     "checkpoints": CHECKPOINTS.sign,
-}  # the sign of a significant difference
+}  # the sign of a verdict; in tables of differences the column's title says it
 HANGS = ONE_TOPIC.sign  # the sign of a number that hangs on one topic
 REACH_SIGN = str(CHECKPOINTS)
 REACH_NOTE = Note(
-    "°: about these checkpoints only, because a model is one run or of unknown origin; *: about "
-    "recipes and published checkpoints",
-    short_texts=[REACH_SIGN],
+    "about these checkpoints only, because a model is one run or of unknown origin",
+    short_texts=["about these checkpoints only"],
     kind="sign",
 )
 

@@ -118,7 +118,7 @@ def _scores(row: CostRow, costs: Costs) -> dict[str, Value | TableCell]:
             cells[f"{cost_slice.key}.score"] = number(scale * score.value)
         if (loss := row.losses.get(cost_slice.key)) is not None:
             delta, low, high = attributes(loss, "delta low high", scale).values()
-            key, sign = f"{cost_slice.key}.loss", loss.reach_sign
+            key, sign = f"{cost_slice.key}.loss", loss.star
             cells[key] = number(delta, is_signed=True, sign=sign, low=low, high=high)
             cells |= {f"{key}_low": low, f"{key}_high": high}
     return cells
@@ -146,7 +146,7 @@ def _notes(costs: Costs) -> Iterator[str]:
     if any(not row.is_whole for row in costs.rows):
         yield (
             "change from full vectors: the difference from the model's own vectors with its "
-            "95% interval; *, °: different (5%, Holm over "
+            "95% interval; *: different (5%, Holm over "
             "each model's own rows); smaller vectors are computed from full ones, in the same time"
         )
     yield str(UNBEATEN)

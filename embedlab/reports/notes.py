@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from embedlab.analysis.comparison import ComparedSlice, reach_signs
-from embedlab.analysis.seed_notes import HANGS, REACHES
+from embedlab.analysis.comparison import ComparedSlice, reach_checkpoints
+from embedlab.analysis.seed_notes import HANGS
 from embedlab.choices import TableScale
 from embedlab.core.note import Note, kind_of, phrases_of
 from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED, count_text
@@ -364,7 +364,7 @@ def _signs(comparison: TaskComparison, *, shows_differences: bool) -> Iterator[s
         yield f"{MODELS.sign} marks a difference that is not zero at the 5% level{family}."
     if any(score.letters for row in slices for score in row.scores.values()):
         yield "Models that share a letter are not distinguished, corrected over each two models."
-    if REACHES["checkpoints"] in reach_signs(slices):
+    if reach_checkpoints(slices):
         yield "With one run each, differences are about these checkpoints, not their recipes."
     if not shows_differences:
         return

@@ -8,6 +8,7 @@ from math import isnan
 import polars as pl
 
 from embedlab.analysis.comparison import ComparedSlice
+from embedlab.analysis.seed_notes import REACH_NOTE
 from embedlab.comparison.comparison import SelectedAndRest
 from embedlab.comparison.evidence import CHOSEN
 from embedlab.core.printable import PAIRS_SHARED, SENTENCES_SHARED
@@ -86,6 +87,9 @@ def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
     """Yield the scores on what is selected, those on the rest, and what they are means over."""
     for scored_items, description in ((halves.selected, "that match"), (halves.rest, "others")):
         yield f"{scored_items.metric} of the {scored_items.items} {description}: {_scores(scored_items)}"
+    differences = [*halves.selected.differences.values(), *halves.rest.differences.values()]
+    if any(difference.star and difference.reach == "checkpoints" for difference in differences):
+        yield REACH_NOTE
     if halves.is_by_results:
         yield CHOSEN
     if len(halves.datasets) > 1:
@@ -99,7 +103,7 @@ def _scores(compared: ComparedSlice) -> str:
         text = f"{titles[name]} {scale * score.value:z.2f}"
         if (difference := compared.differences.get(name)) is not None:
             delta, low, high = attributes(difference, "delta low high", scale).values()
-            interval = "" if isnan(low) else f" [{low:+z.2f}, {high:+z.2f}]{difference.reach_sign}"
+            interval = "" if isnan(low) else f" [{low:+z.2f}, {high:+z.2f}]{difference.star}"
             text += f" ({delta:+z.2f}{interval})"
         texts.append(text)
     return ", ".join(texts)

@@ -13,12 +13,13 @@ import polars as pl
 from embedlab.analysis.comparison import Difference, hanging_note
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.rank_errors import RIGHT, WRONG
-from embedlab.analysis.seed_notes import REACH_NOTE, REACHES
+from embedlab.analysis.seed_notes import REACH_NOTE
 from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS, Tested
 from embedlab.comparison.explanation import DifferenceExplanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD
 from embedlab.comparison.uneven import FEWEST, KindDifference
 from embedlab.core.note import Note
+from embedlab.core.printable import MODELS
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.notes import DEPENDENCE, data_sentences, join_sentences, subject_text
@@ -108,11 +109,9 @@ def _kinds_table(
     first_title, second_title = _titles(explanation).values()
     kinds = explanation.kind_differences
     whole_difference = explanation.whole.differences[explanation.second]
-    difference = _cell(whole_difference, explanation, whole_difference.reach_sign)
+    difference = _cell(whole_difference, explanation, whole_difference.star)
     shown_rows: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
-    shown_rows += [
-        _kind_cells(kind, explanation, kind.contrast.reach_sign) for kind in kinds[:rows]
-    ]
+    shown_rows += [_kind_cells(kind, explanation, kind.contrast.star) for kind in kinds[:rows]]
     table = Table(
         f"Where {second_title} and {first_title} differ: "
         f"{score_title(replace(comparison, slices=(explanation.whole,)))}",
@@ -181,12 +180,11 @@ def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str
     if not kinds:
         yield f"no property splits a dataset into two parts of {FEWEST} items or more"
         return
-    sign = REACHES[kinds[0].contrast.reach]
     yield _sign(
-        f"{sign}: not zero at 5%, corrected by Holm over {len(kinds)} kinds of items; --rows shows "
+        f"{MODELS.sign}: not zero at 5%, corrected by Holm over {len(kinds)} kinds of items; --rows shows "
         "more"
     )
-    if sign != REACHES["models"]:
+    if kinds[0].contrast.reach == "checkpoints":
         yield REACH_NOTE
     yield from hanging_note((kind.title, kind.contrast.topic) for kind in kinds[:shown])
     for steadiness in explanation.steadiness:
@@ -229,7 +227,7 @@ def _combinations_table(explanation: DifferenceExplanation, rows: int) -> tuple[
             _kind_cells(
                 combination.kind_difference,
                 explanation,
-                REACHES[combination.reach] * combination.is_confirmed,
+                MODELS.sign * combination.is_confirmed,
             )
             for combination in combinations
         ],
@@ -259,13 +257,12 @@ def _combined_notes(explanation: DifferenceExplanation) -> Iterator[str]:
         "are from"
     )
     yield _sign(
-        f"{REACHES[search.reach]}: confirmed, in the direction of the search: 5% after Benjamini "
+        f"{MODELS.sign}: confirmed, in the direction of the search: 5% after Benjamini "
         f"and Hochberg over the {count}"
     )
     if search.reach == "checkpoints":
         yield (
-            f"{REACHES['checkpoints']}: about these checkpoints; with {FEWEST_SEEDS} seeds each it "
-            "would be about the recipes"
+            f"about these checkpoints; with {FEWEST_SEEDS} seeds each it would be about the recipes"
         )
     reaches = [scale * tested.smallest for tested in search.tested]
     yield (

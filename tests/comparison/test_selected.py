@@ -26,7 +26,7 @@ def test_each_score_is_ranked_anew_within_the_selection_and_within_the_rest() ->
         assert f"of the {rows.sum()} {called}: first " in note
     difference = found.selected.differences["second"]
     assert difference.low < difference.delta < difference.high < 0
-    assert said[0].endswith("]°)")
+    assert said[0].endswith("]*)")
 
 
 def test_what_results_chose_has_scores_and_no_interval() -> None:
