@@ -122,6 +122,7 @@ csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
 csv :: anchor=L positive=R Teil=train|TEST|Val :: 'Teil' says which split
 csv :: anchor=L positive=R filename=sts-train.csv|sts-test.csv :: 'filename' says which split
 csv :: a=L b=R label=neutral|entailment phase='Training set|Test set' :: 'phase' says which split
+csv :: a=L b=R label=neutral|entailment split=test part=train|dev :: 'part' says which split
 csv :: s1=L s2=R score=% 分割=学習|評価 :: '分割' says which split
 csv :: s1=L s2=R score=% часть=обучение|тест :: 'часть' says which split
 csv :: s1=L s2=R score=% train_or_test=a|b :: 'train_or_test' says which split
@@ -484,3 +485,4 @@ def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing
         {"label": "-1"},
     )
     assert with_overrides(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
+    assert with_overrides(plain, ["data.where.split=train"]).where == {"split": "train"}

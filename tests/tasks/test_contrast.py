@@ -27,7 +27,7 @@ TRIPLES = [
     ("A dog runs fast", "A dog runs", "A dog does not run fast"),
     ("A dog runs fast", "An animal moves", "A dog runs slowly"),
     ("Two men sit", "Men sit", "Three men sit"),
-    ("A cat sleeps", "An animal rests", "A bird sings"),
+    ("A cat sleeps", "An animal rests", "Birds sing"),
     ("She eats", "She eats a bit", "She eats no bit"),
 ]
 DICE = ModelSpec(name="dice", kind="dice")

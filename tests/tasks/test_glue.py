@@ -108,3 +108,5 @@ def test_what_is_not_a_run_with_a_classifier_of_glue_is_refused(tmp_path: Path) 
     with pytest.raises(UsageError, match="has no classifier of a GLUE task"):
         TASK.check_recipe(load_recipe("snli-ce"), SAMPLE)
     TASK.check_recipe(load_recipe("glue-finetune"), SAMPLE)
+    with pytest.raises(MissingError, match=r"'glue-cola' .dev."):
+        TASK.check_recipe(load_recipe("glue-finetune"), Source(folder=tmp_path, offline=True))

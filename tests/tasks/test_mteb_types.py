@@ -38,7 +38,7 @@ _QRELS: list[Row] = [
     for place in range(query, query + 8)
 ]
 _RANKED: list[Row] = [
-    {"query-id": f"q{query}", "corpus-ids": [f"d{place}" for place in range(query, query + 8)]}
+    {"query-id": f"q{query}", "corpus-ids": [f"d{place}" for place in range(query, query + 9)]}
     for query in range(10)
 ]
 _ROWS: Mapping[str, Sequence[Row]] = {  # task → rows of its only split
@@ -183,6 +183,7 @@ def test_a_refused_text_does_not_end_the_task_and_is_left_out_for_all(
     if task in _TABLES:
         split = left.task.dataset["default"]["test"]
         assert "d8" not in split["corpus"]["id"]
+        assert "d8" not in str(split["top_ranked"])
         assert {*split["relevant_docs"]} == {*split["queries"]["id"]} == {"q0", "q9"}
     else:
         assert _SENTENCES[8] not in str(left.task.dataset["test"].to_list())

@@ -37,13 +37,16 @@ def bm25(query: str, documents: Sequence[str]) -> Sequence[float]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    """Thirty documents of few words, so that much ties, and eight queries with grades."""
+    """Thirty documents of few words, so that much ties, eight queries with grades, and one of the
+    queries as a document.
+    """
     rng = np.random.default_rng(1)
     texts = [" ".join(rng.choice(WORDS, rng.integers(1, 5))) for _ in range(38)]
     corpus = [f'{{"_id": "d{number}", "text": "{text}"}}' for number, text in enumerate(texts[:30])]
     queries = [
         f'{{"_id": "q{number}", "text": "{text}"}}' for number, text in enumerate(texts[30:])
     ]
+    corpus.append(queries[1])
     qrels = ["query-id\tcorpus-id\tscore"]
     qrels += [
         f"q{query}\td{document}\t{rng.integers(1, 4)}"
@@ -102,13 +105,15 @@ def ranks_in(queries: Queries, found: Sequence[str]) -> dict[int, list[tuple[int
     return {query: sorted(own) for query, own in rows.items()}
 
 
-@pytest.mark.parametrize("depth", [2, 7, 100])
+@pytest.mark.parametrize(
+    ("before", "depth"), [("bm25", 2), ("bm25", 7), ("bm25", 100), ("rerank(dice,bm25,2)", 7)]
+)
 def test_the_first_documents_are_in_the_new_order_and_the_others_below_them_as_before(
-    folder: str, tmp_path: Path, depth: int
+    folder: str, tmp_path: Path, before: str, depth: int
 ) -> None:
     queries = open_query_folder(folder)
     found = (
-        evaluated(f"rerank:dice,bm25,{depth}", folder, tmp_path)
+        evaluated(f"rerank(dice,{before},{depth})", folder, tmp_path)
         .outcomes[0]
         .items["predicted"]
         .to_list()
@@ -126,7 +131,7 @@ def test_what_another_program_found_is_reranked_and_what_it_did_not_find_stays_s
         for query, documents in order.items()
         for place, own in enumerate(documents)
     ]
-    (tmp_path / "x.trec").write_text("\n".join([*lines, "q1 Q0 unknown 0 5 x"]))
+    (tmp_path / "x.trec").write_text("\n".join([*lines, "q1 Q0 unknown 0 5 x", "q1 Q0 q1 0 9 x"]))
     (found,) = evaluated(f"rerank:dice,trec:{tmp_path / 'x.trec'},5", folder, tmp_path).outcomes
     queries = open_query_folder(folder)
     first = [order.get(int(name[1:]), []) for name in queries.ids[0]]
