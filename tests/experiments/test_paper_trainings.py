@@ -27,6 +27,7 @@ from embedlab.experiments.paper_trainings import (
     TablePlan,
     expand_table,
     expected_recipe,
+    limit_to_claims,
     limit_to_encoder,
     trainings,
     with_chosen_rates,
@@ -117,6 +118,17 @@ def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
     (roberta,) = select_tables("tsukagoshi", "table5")
     for source in limit_to_encoder(roberta, ENCODER)[0].sources.values():
         assert "encoder.model" not in source.set
+
+
+def test_a_claim_leaves_its_two_rows_their_parts_and_the_columns_it_is_about() -> None:
+    (table,) = select_tables("tsukagoshi", "table3")
+    name = "bert-base-s-d-over-concat"
+    limited = limit_to_claims(replace(table, claims={name: table.claims[name]}))
+    rows = {"BERT-base S+D", "BERT-base CONCAT", "BERT-base SBERT", "BERT-base DefSent"}
+    assert {*limited.sources} == rows
+    assert [*limited.points] == [
+        point for point in table.points if point.row in rows and point.column != "Avg."
+    ]
 
 
 def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(

@@ -1,6 +1,7 @@
-"""The frame of outcomes: what each row has, of one task and of several joined."""
+"""The frame of outcomes: what each row has, of one task, of several joined, and of files."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,9 @@ import pytest
 
 from embedlab.outcomes.frame import ROWS, Block, Outcomes, join_outcomes, text_numbers
 from embedlab.outcomes.property import property_named
-from embedlab.runs.outcomes import CONTRADICTED
+from embedlab.outcomes.stored import open_outcomes
+from embedlab.runs.outcomes import CONTRADICTED, items_frame
+from tests.stored_scores import outcomes
 
 
 def test_what_is_computed_of_items_is_remembered_with_them(pairs: Outcomes) -> None:
@@ -57,3 +60,25 @@ def test_rows_of_unknown_text_have_numbers_of_their_own(pairs: Outcomes) -> None
 def test_a_block_is_the_same_whatever_finds_its_similar_sentences() -> None:
     block = Block(task="sts", suite="sts", dataset="made", measures=("spearman",))
     assert replace(block, near=lambda: pytest.fail("looked for")) == block
+
+
+def test_the_files_that_are_read_are_those_of_the_tasks_and_datasets_that_are_named(
+    tmp_path: Path,
+) -> None:
+    stored = [("sts", "sts12"), ("sts", "sts13"), ("transfer", "cr")]
+    for task, dataset in stored:
+        outcomes(dataset, items_frame([0, 1], [1, 2], [3, 4]), task=task).save(tmp_path)
+    asked: list[tuple[list[str], list[str], list[tuple[str, str]]]] = [
+        ([], [], stored),
+        (["sts"], [], stored[:2]),
+        ([], ["sts13", "cr"], stored[1:]),
+        (["sts"], ["sts13", "cr"], stored[1:2]),
+        (["nli"], [], []),
+    ]
+    for tasks, datasets, expected in asked:
+        found = open_outcomes({"m": tmp_path}, tasks, datasets)
+        blocks = found.blocks if found is not None else ()
+        assert [(block.task, block.dataset) for block in blocks] == expected
+    shown = open_outcomes({"m": tmp_path}, [], is_shown=lambda facts: facts.dataset == "cr")
+    assert shown is not None
+    assert [block.dataset for block in shown.blocks] == ["cr"]
