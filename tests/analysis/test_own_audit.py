@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.analysis.own_audit import findings_of, own_splits
+from embedlab.data.dataset import NLI_LABELS
 
 
 def _text(number: int) -> str:
@@ -31,6 +32,7 @@ PLANTED = {  # what is added to train and test → what is found of it, by split
         [],
         {("train", "out of scale"): 1, ("", "other scale"): 2},
     ),
+    "a half score": ([], [(_text(900), _text(901), 2.5)], {}),
     "in the test too": ([], [TRAIN[2]], {("test", "leak"): 1}),
     "one text of it": ([], [(TRAIN[2][0], _text(900), 1)], {("test", "shared text"): 1}),
     "nearly a row": (
@@ -62,3 +64,26 @@ def test_what_is_planted_is_found_and_nothing_else(
     if name in {"turned round", "one text of it"}:  # as bags of words they are near
         counts.pop(("train", "near duplicate"), 0)
     assert counts == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (
+            ("premise", "hypothesis", "label"),
+            {("train", "contradictory gold"): 1, ("test", "other label"): 1},
+        ),
+        (("anchor", "positive"), {("train", "equal texts"): 3}),
+    ],
+)
+def test_of_labels_and_of_texts_alone_is_found_what_is_wrong_without_a_score(
+    header: tuple[str, ...], expected: dict[tuple[str, str], int], tmp_path: Path
+) -> None:
+    equal = [(_text(900 + row), _text(900 + row), gold) for row, gold in enumerate((0, 0, 3))]
+    rows = {"train": [*TRAIN, *equal], "test": [*TEST, (_text(910), _text(911), 6)]}
+    for split, pairs in rows.items():
+        lines = [(first, second, NLI_LABELS[gold // 3]) for first, second, gold in pairs]
+        text = "\n".join(",".join(line[: len(header)]) for line in [header, *lines])
+        (tmp_path / f"{split}.csv").write_text(text)
+    found = findings_of(own_splits(str(tmp_path)))
+    assert {(each.split, each.check): each.rows for each in found} == expected
