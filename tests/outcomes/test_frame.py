@@ -82,3 +82,27 @@ def test_the_files_that_are_read_are_those_of_the_tasks_and_datasets_that_are_na
     shown = open_outcomes({"m": tmp_path}, [], is_shown=lambda facts: facts.dataset == "cr")
     assert shown is not None
     assert [block.dataset for block in shown.blocks] == ["cr"]
+
+
+def test_members_have_the_items_that_all_of_them_read_by_the_classes_of_the_first(
+    tmp_path: Path,
+) -> None:
+    scored = {
+        "m": items_frame([0, 1, 2], [1, 2, 3], [0.1, 0.2, 0.3]),
+        "n": items_frame([1, 2, 3], [2, 3, 4], [0.5, 0.6, 0.7]),
+        "of other gold": items_frame([1, 2], [2, 9], [0.8, 0.9]),
+    }
+    for member, items in scored.items():
+        outcomes("sts12", items, task="sts").save(tmp_path / member)
+    for member, classes, gold in (("m", ("a", "b"), [0, 1]), ("n", ("b", "a", "c"), [1, 0])):
+        items = items_frame([0, 1], gold, [1, len(classes) - 1])
+        outcomes("cr", items, task="transfer", classes=classes).save(tmp_path / member)
+    found = open_outcomes({member: tmp_path / member for member in scored}, [])
+    assert found is not None
+    assert found.rows.select("block", "item").rows() == [(0, 1), (0, 2), (1, 0), (1, 1)]
+    assert [block.left_out for block in found.blocks] == [2, 0]
+    assert found.predictions.to_dict(as_series=False) == {
+        "m": [0.2, 0.3, 1, 1],
+        "n": [0.5, 0.6, 0, 2],
+        "of other gold": [None] * 4,
+    }
