@@ -571,7 +571,8 @@ class Dashboard(Working, Host):
             return partial(self.show_task, typed)
         if typed.endswith(".toml"):
             return partial(self.runs.action_launch, typed)
-        if (path.is_dir() and not _is_model(path)) or typed in INSIDE:
+        is_model = any((path / name).exists() for name in ("config.json", "modules.json", "model"))
+        if (path.is_dir() and not is_model) or typed in INSIDE:
             return partial(self.open_data, data_folder(Path(typed)))
         resolve(typed, self.settings.runs)  # refuses an unknown name with the nearest
         return partial(self.add_model, typed)
@@ -641,8 +642,3 @@ class Dashboard(Working, Host):
         """Compare the models called NAMES, and score what they lack."""
         self.choose_models(names)
         self.action_room("compare")
-
-
-def _is_model(folder: Path) -> bool:
-    """Whether FOLDER holds a model and not data."""
-    return any((folder / name).exists() for name in ("config.json", "modules.json", "model"))

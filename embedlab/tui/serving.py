@@ -71,8 +71,10 @@ class _Dashboard(AppService):
         self._task = asyncio.create_task(self.run())
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
-        driver = {"TEXTUAL_DRIVER": "embedlab.tui.served_driver:ServedDriver"}
-        return {**super()._build_environment(width, height), **driver}
+        return {
+            **super()._build_environment(width, height),
+            "TEXTUAL_DRIVER": "embedlab.tui.served_driver:ServedDriver",
+        }
 
     async def run(self) -> None:
         """Show what the process draws; one that crashed or was killed closes its browser's page."""
@@ -317,7 +319,7 @@ def _authority(host: str, port: int) -> str:
 def _hosts(name: str, port: int) -> tuple[str, ...]:
     """The names that a browser uses for this server; it omits port 80."""
     authority = _authority(name, port)
-    return (authority, authority.removesuffix(":80")) if port == 80 else (authority,)
+    return (authority, authority.removesuffix(":80"))
 
 
 def _reason(error: OSError) -> str:

@@ -64,8 +64,7 @@ class ShownItems:
 
 def default_task(settings: Settings) -> str:
     """What is shown where nothing else was chosen."""
-    is_starter = settings.data is None or settings.data == STARTER_FOLDER
-    return STARTER if is_starter else DEFAULT_TASK
+    return STARTER if settings.data in {None, STARTER_FOLDER} else DEFAULT_TASK
 
 
 def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> ShownItems:
@@ -98,10 +97,10 @@ def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> Sh
     def is_current(stored: OutcomeFacts) -> bool:
         return all(map(source.is_current, stored.data))
 
-    facts: dict[str, list[OutcomeFacts]] = {}
     try:
-        for name, folder in folders.items():
-            facts[name] = [*filter(is_current, stored_facts(folder))]
+        facts = {
+            name: [*filter(is_current, stored_facts(folder))] for name, folder in folders.items()
+        }
         tasks, datasets = (
             ((), (task,)) if task not in task_names() else ((task,), _corpora(facts, task))
         )

@@ -100,28 +100,22 @@ def verdict(comparison: Comparison) -> list[str]:
         sentence = f"{reference} alone"
         if compared_slice is not None:
             score = compared_slice.scores[reference]
-            interval = _interval(score.low, score.high)
+            interval = ""
+            if isfinite(score.low):
+                interval = f" [{_SCALE * score.low:z.1f}, {_SCALE * score.high:z.1f}]"
             sentence = (
                 f"{reference} has {_SCALE * score.value:z.1f}{interval} on {compared_slice.title}"
             )
         return [f"{sentence}: choose another model to compare with (c)"]
-    known_differences = [
-        difference
+    are_clear = [
+        difference.significant
         for compared_slice in comparison.slices
         for difference in compared_slice.differences.values()
         if isfinite(difference.delta)
     ]
-    if len(known_differences) > 1 and not any(
-        difference.significant for difference in known_differences
-    ):
+    if len(are_clear) > 1 and not any(are_clear):
         return [f"No difference from {reference} is clear on any row."]
     return verdicts(comparison.slices, comparison.names, by=comparison.slicing.by)
-
-
-def _interval(low: float, high: float) -> str:
-    if not (isfinite(low) and isfinite(high)):
-        return ""
-    return f" [{_SCALE * low:z.1f}, {_SCALE * high:z.1f}]"
 
 
 def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator[ForestLine]:

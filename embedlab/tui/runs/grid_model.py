@@ -85,8 +85,8 @@ def build_board(entry: Entry, pivot: Pivot | None, left: str = "") -> Board:
 
 def _numbers(pivot: Pivot, labels: Mapping[str, str]) -> Mapping[str, CellSpread]:
     row_key = tuple(labels.get(axis, "") for axis in pivot.row_axes)
-    spread_of_column = {column: pivot.spreads.get((row_key, column)) for column in pivot.columns}
-    return {column: spread for column, spread in spread_of_column.items() if spread is not None}
+    keys = {column: (row_key, column) for column in pivot.columns}
+    return {column: pivot.spreads[key] for column, key in keys.items() if key in pivot.spreads}
 
 
 def _dev_so_far(row: BoardRow) -> CellSpread | None:

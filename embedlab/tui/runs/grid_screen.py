@@ -155,7 +155,10 @@ class GridScreen(Guarded, Working, Screen[None]):
         ]
         head += [Content.styled(line, "$text-error") for line in failed[:3]]
         self.say("#board-head", Content("\n").join(head))
-        self._rows = self._sorted(shown_board)
+        self._rows = sorted(
+            shown_board.rows,
+            key=lambda row: -row.numbers[self._sort].mean if self._sort in row.numbers else 1e9,
+        )
         place_list = self.query_one("#places", Lines)
         width = max(place_list.scrollable_content_region.width, 40)
         columns = self._columns(shown_board, width)
@@ -180,14 +183,6 @@ class GridScreen(Guarded, Working, Screen[None]):
         hidden_note = f"  ‹ {count_text(hidden_count, 'more columns')}" if hidden_count else ""
         panel.border_subtitle = f"* the best  = not distinguished{hidden_note}"
         self._show_place()
-
-    def _sorted(self, shown_board: Board) -> Sequence[BoardRow]:
-        if self._sort not in shown_board.columns:
-            return shown_board.rows
-        return sorted(
-            shown_board.rows,
-            key=lambda row: -row.numbers[self._sort].mean if self._sort in row.numbers else 1e9,
-        )
 
     def _columns(self, shown_board: Board, width: int) -> list[Column]:
         """The columns that WIDTH cells hold: of the scores dev and the averages, which are last."""
