@@ -5,6 +5,7 @@ or the sentences of a column as a stream.
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
@@ -266,7 +267,7 @@ def _table(
         header = ["", *header]
     if len(header) < 2 + ("" in header):
         _refuse_other_separator(path, lines[0], [names, *fields])
-    if repeated := [name for name in header if header.count(name) > 1]:
+    if repeated := [name for name, count in Counter(header).items() if count > 1]:
         raise bad_line(path, lines[0], f"column {repeated[0]!r} occurs twice")
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
     for line, row in zip(lines[1:], fields, strict=False):

@@ -486,3 +486,20 @@ def test_what_is_set_in_a_recipe_is_said_of_the_file_where_its_name_says_nothing
     )
     assert with_overrides(plain := parse_file_name("p.csv"), ["optim.lr=1"]) is plain
     assert with_overrides(plain, ["data.where.split=train"]).where == {"split": "train"}
+
+
+def test_a_file_of_many_columns_is_read_once_and_in_steps_for_all_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A step of polars on a single column takes 0.1 ms, and much more on a busy machine."""
+    steps = []
+    monkeypatch.setattr(
+        pl.DataFrame, "lazy", lambda rows, lazy=pl.DataFrame.lazy: steps.append(0) or lazy(rows)
+    )
+    for columns in (30, 300):
+        rows = {f"c{number}": TEXTS["LRNU"[number % 4]] for number in range(columns)}
+        pl.DataFrame(rows).write_csv(f"own-{columns}.csv")
+        for _ in range(3):
+            with pytest.raises(EmbedlabError, match=r"columns of texts .* and \d+ more"):
+                own_data(f"own-{columns}.csv")
+    assert len(steps) < 60
