@@ -268,8 +268,9 @@ def _report(
     from embedlab.reports.notes import generated_note, partial_notes, with_marks
 
     for title in ("effect", "placebo"):
-        p = [nan if (value := row.get(f"{title}_p")) is None else float(value) for row in rows]
-        for row, corrected in zip(rows, holm(p), strict=True):
+        stored = [row.get(f"{title}_p") for row in rows]
+        p_values = [nan if value is None else float(value) for value in stored]
+        for row, corrected in zip(rows, holm(p_values), strict=True):
             row[f"{title}_p_corrected"] = None if isnan(corrected) else corrected
     frame = pl.DataFrame(rows, infer_schema_length=None)
     printed_rows = [{**row, **{key: _cell(row, key) for key in _EFFECTS}} for row in rows]

@@ -330,8 +330,8 @@ class GateRow:
 
     @property
     def items_needed(self) -> float:
-        """About how many items would decide, if the difference stayed, rounded up; nan where none
-        would.
+        """About how many items would decide if the difference stayed the same, rounded up; nan if
+        no number would.
         """
         gap = self.difference + self.margin
         half_width = self.difference - self.low if gap > 0 else self.high - self.difference
@@ -354,7 +354,7 @@ class GateRow:
 
 
 def gate_rows(report: Report, margin: float) -> list[GateRow]:
-    """The rows that a gate of MARGIN points decides by: the averages where there are any."""
+    """Return the rows that a gate of MARGIN points decides by: the averages if there are any."""
     from embedlab.core.note import Note, kind_of
     from embedlab.reports.tables import attributes
     from embedlab.tasks.task import scale_of
@@ -367,17 +367,13 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
     )
     chosen_rows = [average for average in slices if average.averaged_keys] or slices
     rows = []
-    for gate_row in chosen_rows:
-        values = attributes(
-            gate_row.differences[candidate],
-            "delta low high",
-            scale_of(gate_row.task, gate_row.metric),
-        )
-        difference = values.pop("delta")
+    for chosen in chosen_rows:
+        scale = scale_of(chosen.task, chosen.metric)
+        values = attributes(chosen.differences[candidate], "delta low high", scale)
         row = GateRow(
-            row=gate_row.title,
-            difference=difference,
-            items=gate_row.items,
+            row=chosen.title,
+            difference=values.pop("delta"),
+            items=chosen.items,
             margin=margin,
             is_unread=is_unread,
             **values,
@@ -387,8 +383,8 @@ def gate_rows(report: Report, margin: float) -> list[GateRow]:
 
 
 def with_gate(report: Report, margin: float) -> Report:
-    """REPORT with the gate in its JSON, the line for logs, and the exit code: the worst of the
-    rows'.
+    """Return REPORT with the gate in its JSON, the line for logs, and the worst exit code of its
+    rows.
     """
     rows = gate_rows(report, margin)
     severity = [ExitCode.OK, ExitCode.UNKNOWN, ExitCode.DIFFERENT]

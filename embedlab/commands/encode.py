@@ -4,7 +4,6 @@ costs one chunk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -198,7 +197,8 @@ def _encode_all(
     refusals: list[tuple[int, RefusedTextsError]] = []  # the first row of the chunk
     with session.progress(f"encoding {file.name}") as tick:
         try:
-            for chunk in _chunks(sentences(file, job.column), job.chunk):
+            stream = sentences(file, job.column)
+            while chunk := list(islice(stream, job.chunk)):
                 is_in_shard = shard is None or shard.has(start, job)
                 if is_in_shard and not partial.holds(start, chunk):
                     truncated_before = encoder.facts.truncated
@@ -228,8 +228,3 @@ def _encode_all(
         raise EmbedlabError(
             f"{file}, sentence {row + 1}: {all_refused.message}", hint=all_refused.hint
         ) from first_error
-
-
-def _chunks(stream: Iterator[str], size: int) -> Iterator[list[str]]:
-    while chunk := list(islice(stream, size)):
-        yield chunk

@@ -204,18 +204,15 @@ def _evaluate_items(
 
 
 def _stated_datasets(selected_task: SelectedTask) -> dict[str, Sequence[str]]:
-    """The datasets of a selection, and of a whole task its averages with the datasets that they are
-    over.
+    """Return the datasets of a selection, and the averages of a whole task with the datasets that
+    each is over.
     """
-    datasets = selected_task.names or selected_task.definition.datasets
-    return {
-        **dict.fromkeys(datasets, ()),
-        **(
-            {}
-            if selected_task.names
-            else selected_task.definition.averages(datasets, selected_task.task)
-        ),
-    }
+    definition = selected_task.definition
+    datasets = selected_task.names or definition.datasets
+    stated: dict[str, Sequence[str]] = dict.fromkeys(datasets, ())
+    if not selected_task.names:
+        stated |= definition.averages(datasets, selected_task.task)
+    return stated
 
 
 def _evaluate_tasks(
@@ -224,8 +221,8 @@ def _evaluate_tasks(
     selected_tasks: Sequence[SelectedTask],
     session: Session,
 ) -> tuple[list[Table], bool]:
-    """One table a task, and whether nothing is missing; all sentences are encoded before, each
-    once.
+    """Return a table for each task, and whether nothing is missing; each sentence is encoded once,
+    before the first task.
     """
     from embedlab.evaluation import (
         encode_for_all,
@@ -250,12 +247,12 @@ def _evaluate_tasks(
     ready = encode_for_all(models, work, session)
     evaluated: dict[str, list[tuple[SelectedTask, Results]]] = {}
     is_whole = ready.is_whole
-    for selected_task in (task for task in selected_tasks if task not in ready.missing):
-        title = (
-            selected_task.task
-            if selected_task.definition.is_each_alone
-            else selected_task.stored_name()
-        )  # datasets that are evaluated one by one share a table
+    for selected_task in selected_tasks:
+        if selected_task in ready.missing:
+            continue
+        title = selected_task.stored_name()
+        if selected_task.definition.is_each_alone:
+            title = selected_task.task  # datasets that are evaluated one by one share a table
         try:
             results, _ = results_on_task(models, selected_task, work, ready, session)
             if any(results.values()):
@@ -290,7 +287,7 @@ def _table(
     ready: Readiness,
     session: Session,
 ) -> Table:
-    """The table of the results of one task, with the intervals of those that have items."""
+    """Return the table of the results of a task, with intervals for those that have items."""
     from embedlab.comparison.comparison import Slicing, compare_outcomes
     from embedlab.outcomes.frame import with_correlation
     from embedlab.reports.notes import slice_notes
@@ -323,15 +320,11 @@ def _table(
             for aggregate in aggregates or ["all"]:
                 slices = compare_outcomes(outcomes, [columns], Slicing(aggregate=aggregate)).slices
                 notes += slice_notes(slices)
-                intervals |= {
-                    (model.name, row.slice_key, row.metric, row.setting or ""): (
-                        score.low,
-                        score.high,
-                    )
-                    for row in slices
-                    for score in row.scores.values()
-                    if not isnan(score.low)
-                }
+                for row in slices:
+                    key = (model.name, row.slice_key, row.metric, row.setting or "")
+                    for score in row.scores.values():
+                        if not isnan(score.low):
+                            intervals[key] = (score.low, score.high)
     return evaluation_table(
         first_task,
         evaluations,

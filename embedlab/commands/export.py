@@ -106,15 +106,10 @@ def _evaluations(
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of evaluations: of whole tasks, and of single datasets where the whole task
-    was not evaluated.
+    """Return the files of evaluations: of whole tasks, and of single datasets of tasks that were
+    not evaluated whole.
     """
-    task_files = sorted(folder.glob("*.json"))
-    return [
-        *task_files,
-        *(
-            path
-            for path in sorted(folder.glob("*/*.json"))
-            if path.parent.with_suffix(".json") not in task_files
-        ),
+    task_files, dataset_files = (sorted(folder.glob(pattern)) for pattern in ("*.json", "*/*.json"))
+    return task_files + [
+        path for path in dataset_files if path.parent.with_suffix(".json") not in task_files
     ]

@@ -24,7 +24,6 @@ from embedlab.core.printable import count_text, duration
 from embedlab.core.settings import Settings
 
 if TYPE_CHECKING:
-    from embedlab.core.recipe import Recipe
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.grid_file import Grid
     from embedlab.experiments.plan import GridFolder, GridPlan, Variant
@@ -253,11 +252,11 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
 def check_variants(
     variants: Sequence[Variant], seed: int, settings: Settings
 ) -> list[MissingError]:
-    """Refuse what no cell of VARIANTS could be trained or evaluated with, and rows that a stage
-    cannot be trained on, as `embedlab train` does; return what their evaluation lacks.
+    """Refuse encoders and data that no cell of VARIANTS could use, and rows that a stage cannot be
+    trained on, as `embedlab train` does; return what their evaluation lacks.
 
-    What has to be downloaded is not read. Variants that differ in other things than their data, or
-    in the number of its rows, are checked once.
+    What has to be downloaded is not read. Variants with the same data are checked once, also with
+    different numbers of rows.
     """
     from embedlab.core.recipe import from_table
     from embedlab.data.source import Source
@@ -273,11 +272,13 @@ def check_variants(
     recipes = [
         from_table(variant.recipe, name=variant.run, where=variant.run) for variant in variants
     ]
-    # a task looks at the data and the objectives of the stages, besides its own data
-    evaluated = {
-        repr((recipe.evaluate.tasks, recipe.evaluate.dev, _signals(recipe))): recipe
-        for recipe in recipes
-    }
+    evaluated, trained = {}, {}
+    for recipe in recipes:
+        # a task looks at the data and the objectives of the stages, besides its own data
+        signals = [(stage.objective.name, stage.data.datasets) for stage in recipe.stages]
+        evaluated[repr((recipe.evaluate.tasks, recipe.evaluate.dev, signals))] = recipe
+        rows = [(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages]
+        trained[repr(rows)] = recipe
     errors = {
         error.message: error
         for recipe in evaluated.values()
@@ -291,18 +292,10 @@ def check_variants(
         )
     for recipe in recipes:
         check_columns(recipe)
-    for recipe in {repr(_training_rows(recipe)): recipe for recipe in recipes}.values():
+    for recipe in trained.values():
         with suppress(NotDownloadedError, NotLoadedError):
             open_stages(recipe, replace(source, downloads=False), seed)
     return list(errors.values())
-
-
-def _signals(recipe: Recipe) -> list[object]:
-    return [(stage.objective.name, stage.data.datasets) for stage in recipe.stages]
-
-
-def _training_rows(recipe: Recipe) -> list[object]:
-    return [(stage.objective, replace(stage.data, rows=None)) for stage in recipe.stages]
 
 
 def lost_encoders(names: Sequence[str], settings: Settings) -> list[str]:

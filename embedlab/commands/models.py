@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -53,6 +54,7 @@ class ListedModel:
 
 def list_models() -> Iterator[ListedModel]:
     """Yield every model that packages bring; nothing is loaded."""
+    from embedlab.models.catalog import resolve
     from embedlab.models.published import PACKAGED, PREFIXED
 
     for entry in PACKAGED.values():
@@ -66,8 +68,10 @@ def list_models() -> Iterator[ListedModel]:
             place=str(path) if path is not None else None,
         )
     for name, full_name in PREFIXED.items():
-        location = _find_location(full_name)
-        state = "installed" if location is not None else "missing"
+        state, location = "missing", None
+        with suppress(EmbedlabError):
+            location = resolve(full_name, Path()).members[0].location.partition("#")[0]
+            state = "installed"
         yield ListedModel(
             name=name,
             model=full_name,
@@ -76,15 +80,6 @@ def list_models() -> Iterator[ListedModel]:
             licence="MIT",
             place=location,
         )
-
-
-def _find_location(name: str) -> str | None:
-    from embedlab.models.catalog import resolve
-
-    try:
-        return resolve(name, Path()).members[0].location.partition("#")[0]
-    except EmbedlabError:
-        return None
 
 
 @dataclass(frozen=True, kw_only=True)

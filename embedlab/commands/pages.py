@@ -142,14 +142,12 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
 def _plot_next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
     """Return a model's scores next to those that a paper prints for it."""
     slices = [candidate for candidate in comparison.slices if candidate.key in row.scores]
+    labels = [compared_slice.key for compared_slice in slices]
     names = [model.name for model in comparison.models]
-    own_series = score_series(comparison, slices)[names.index(row.model)]
-    values = [row.scores[compared_slice.key] for compared_slice in slices]
+    ours = score_series(comparison, slices)[names.index(row.model)]
+    published = Series(f"{row.paper}, {row.table}", [row.scores[label] for label in labels])
     title, axis = f"{title_of(row.model)}: published and ours", f"{axis_metric(slices)}{AXIS}"
-    series = [Series(f"{row.paper}, {row.table}", values), own_series]
-    return Plot(
-        "dots", title, series, axis, labels=[compared_slice.key for compared_slice in slices]
-    )
+    return Plot("dots", title, [published, ours], axis, labels=labels)
 
 
 def write_reproduction_page(

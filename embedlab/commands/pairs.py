@@ -15,9 +15,6 @@ from embedlab.core.session import Session
 from embedlab.reports.report import Report
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from embedlab.outcomes.frame import Outcomes
     from embedlab.outcomes.selection import ItemSelection
     from embedlab.scoring.task_comparison import ComparisonInput
 
@@ -66,8 +63,9 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     """
     import polars as pl
 
-    from embedlab.analysis.expressions import OF_PAIR, refuse_unnamable
+    from embedlab.analysis.expressions import NOTE, OF_PAIR, refuse_unnamable
     from embedlab.analysis.named_selections import store_selection
+    from embedlab.analysis.pair_notes import PairNotes
     from embedlab.analysis.rank_errors import with_rank_errors
     from embedlab.commands.own_rows import models_and_files
     from embedlab.comparison.comparison import Slicing
@@ -97,10 +95,13 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     selection = (
         items_that_fit(outcomes, options.expression, members) if options.expression else None
     )
-    pair_facts = _with_facts(ranked, outcomes, named_columns)
-    matching = (
-        pair_facts.filter(pl.Series(selection.is_selected)) if selection is not None else pair_facts
-    )
+    if "trained" in named_columns:
+        ranked = ranked.with_columns(outcomes.trained_models.alias("trained"))
+    if NOTE in named_columns:
+        ranked = ranked.with_columns(PairNotes.load().of_pairs(ranked))
+    matching = ranked
+    if selection is not None:
+        matching = ranked.filter(pl.Series(selection.is_selected))
     limit = options.limit or (20 if isinstance(session, Terminal) else None)
     shown_pairs = matching.sort(
         pl.col(key), descending=not is_ascending, nulls_last=True, maintain_order=True
@@ -118,20 +119,6 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     table = pair_list(gathered, shown_pairs, title, added=named_columns)
     table = replace(table, notes=[*numbers, *table.notes])
     return Report.of(table, schema=PAIRED, is_whole=gathered.is_whole)
-
-
-def _with_facts(
-    pairs: pl.DataFrame, outcomes: Outcomes, named_columns: Sequence[str]
-) -> pl.DataFrame:
-    """PAIRS with the columns that a filter names of what is known besides the scores."""
-    from embedlab.analysis.expressions import NOTE
-    from embedlab.analysis.pair_notes import PairNotes
-
-    if "trained" in named_columns:
-        pairs = pairs.with_columns(outcomes.trained_models.alias("trained"))
-    if NOTE in named_columns:
-        pairs = pairs.with_columns(PairNotes.load().of_pairs(pairs))
-    return pairs
 
 
 def _numbers(gathered: ComparisonInput, selection: ItemSelection) -> Iterator[str]:

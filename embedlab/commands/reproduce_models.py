@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,12 @@ class EvaluatedRows:
     @cached_property
     def items(self) -> ScoredItems:
         """What the scores vary over, and what claims are measured on."""
-        pairs = {DEFAULT_TASK: self.gathered.outcomes[0]} if self.gathered is not None else {}
-        other_answers = {key: answer for key, answer in self.answers.items() if key[1] not in pairs}
-        stored_items = ScoredItems.of(other_answers)
-        models = self.gathered.models if self.gathered is not None else ()
-        published = (member for model in models if model.is_published for member in model.members)
-        return ScoredItems(tasks={**stored_items.tasks, **pairs}, published=frozenset(published))
+        if self.gathered is None:
+            return ScoredItems.of(self.answers)
+        others = {key: answer for key, answer in self.answers.items() if key[1] != DEFAULT_TASK}
+        tasks = {**ScoredItems.of(others).tasks, DEFAULT_TASK: self.gathered.outcomes[0]}
+        published = [model.members for model in self.gathered.models if model.is_published]
+        return ScoredItems(tasks=tasks, published=frozenset(chain(*published)))
 
     def present_members(self, members: Members) -> Members:
         """MEMBERS without those that are absent."""

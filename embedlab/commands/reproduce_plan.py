@@ -248,9 +248,8 @@ def _foreseen_deviations(
 def progress_of(
     tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
 ) -> tuple[dict[str, TableProgress], str]:
-    """Return how far each of TABLES is that has trainings, by name, and all together under "all";
-    and where the trainings would run. Nothing is read or written but which runs and corpora are
-    there.
+    """Return the progress of each of TABLES that has trainings, by name, and of all together under
+    "all"; and where the trainings would run. It only looks which runs and corpora exist.
     """
     from embedlab.experiments.paper_file import ALL_TABLES
     from embedlab.experiments.paper_trainings import expected_recipe, trainings
@@ -260,20 +259,20 @@ def progress_of(
     progress_by_table: dict[str, TableProgress] = {}
     all_seconds: dict[str, float | None] = {}
     all_absent, at_once, location = set[str](), 1, ""
-    for table in (table for table in tables if trainings(table) and is_startable(table, start)):
+    for table in tables:
+        if not (trainings(table) and is_startable(table, start)):
+            continue
         rows, table_plan = _plan_rows(table, options, start, settings)
         seconds_left: dict[str, float | None] = {}
         if table_plan.plan is not None:
             entries = entries_of_runs(table_plan.plan)
             estimated = estimate(PlannedGrid(plan=table_plan.plan, run_options=options), entries)
             location, at_once = estimated.location, estimated.at_once
-            # tables may call one training by different names
-            seconds_left = {
-                run_identity(entry.cell.id): 0.0
-                if entry.state == "done"
-                else (estimated.seconds or {}).get(entry.cell.id)
-                for entry in entries
-            }
+            seconds = estimated.seconds or {}
+            for entry in entries:
+                left = 0.0 if entry.state == "done" else seconds.get(entry.cell.id)
+                # tables may call one training by different names
+                seconds_left[run_identity(entry.cell.id)] = left
         absent = {
             f"{expected_recipe(source, options.all_overrides, start).hash}@{seed}"
             for label, source in trainings(rows).values()

@@ -210,7 +210,7 @@ def _texts(reference: VariedReference) -> list[ChosenText]:
 
 
 def _file_texts(spec: ModelSpec) -> list[ChosenText]:
-    """Texts of exported vectors: of all lengths, the longest included."""
+    """Return texts of exported vectors, of all lengths up to the longest."""
     import numpy as np
 
     from embedlab.encoders.kinds.brought import open_vectors
@@ -218,18 +218,14 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
 
     texts = sorted(open_vectors(spec.location).sentences, key=lambda text: (len(text), text))
     indices = np.unique(np.linspace(0, len(texts) - 1, MOST_TEXTS).astype(int))
-    sampled_texts = [texts[index] for index in indices.tolist()]
-    return [
-        ChosenText(
-            text=text,
-            kind=LENGTH
-            if len(text.split()) > 40
-            else PLAIN
-            if text.isascii() and text.strip() == text
-            else "not ASCII",
-        )
-        for text in sampled_texts
-    ]
+    chosen = []
+    for index in indices.tolist():
+        text = texts[index]
+        kind = PLAIN if text.isascii() and text.strip() == text else "not ASCII"
+        if len(text.split()) > 40:
+            kind = LENGTH
+        chosen.append(ChosenText(text=text, kind=kind))
+    return chosen
 
 
 def _other_encoders(
@@ -304,14 +300,14 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
     columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
     columns += columns_of("explained .6 >") if causes else []
     served_norm, reference_norm = difference.norms
-    notes = [
-        f"{count_text(refused_count, 'texts were')} refused by {options.served}, and left out"
-    ] * bool(refused_count)
+    notes = []
+    if refused_count:
+        refused = count_text(refused_count, "texts were")
+        notes.append(f"{refused} refused by {options.served}, and left out")
     dim, reference_dim = difference.dims
     if dim < reference_dim:
-        cut_note = f": cosines are to its first {dim}" * isfinite(
-            difference.reference_distances.max()
-        )
+        has_cosines = isfinite(difference.reference_distances.max())
+        cut_note = f": cosines are to its first {dim}" * has_cosines
         notes.append(f"{dim} numbers a vector served, {reference_dim} of the reference{cut_note}")
     notes.append(
         f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the "

@@ -52,24 +52,15 @@ class Terminal:
         self._pause_s, self._last_s = PLAIN_FIRST_S, time.monotonic()  # of plain progress
 
     def show(self, *tables: Table) -> None:
-        """Write tables as the answer, in the chosen format; with `--quiet` without their notes,
-        which JSON always contains.
+        """Write tables as the answer, in the chosen format; `--quiet` leaves out notes, except
+        in JSON.
         """
         from embedlab.reports.latex import to_latex
         from embedlab.reports.layout import plain_text
 
         has_all, quiet = self.settings.notes, self.settings.quiet
         tables = tuple(
-            replace(
-                table,
-                notes=[
-                    note.with_text(self.placed(note))
-                    if isinstance(note, Note)
-                    else self.placed(note)
-                    for note in table.notes
-                ],
-                has_all_notes=has_all,
-            )
+            replace(table, notes=[*map(self.placed, table.notes)], has_all_notes=has_all)
             for table in tables
         )
         shown_tables = tables if has_all else _without_details(tables)
@@ -91,12 +82,10 @@ class Terminal:
                 self._show_rich(*shown_tables)
             case "table":
                 width = shutil.get_terminal_size().columns
-                self.write(
-                    "".join(
-                        plain_text(shown_table, width) + _gap(shown_table, shown_tables)
-                        for shown_table in shown_tables
-                    )
-                )
+                texts = [
+                    plain_text(table, width) + _gap(table, shown_tables) for table in shown_tables
+                ]
+                self.write("".join(texts))
 
     def _note_all(self, tables: Sequence[Table]) -> None:
         """Write the notes of tables to stderr, because CSV has no place for them."""
@@ -128,11 +117,8 @@ class Terminal:
         """Write JSON text as the answer, with escapes for characters that the encoding of stdout
         lacks.
         """
-        self.write(
-            text
-            if codecs.lookup(sys.stdout.encoding or "utf-8").name.startswith("utf")
-            else printable.ascii_json(text)
-        )
+        encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
+        self.write(text if encoding.startswith("utf") else printable.ascii_json(text))
 
     def done(self, text: str, **facts: Any) -> None:
         """Report what was done, and with `--json` its FACTS as the answer."""
@@ -162,7 +148,8 @@ class Terminal:
         """Return TEXT with the options of this command's runs and data added to each `embedlab runs
         …` and `embedlab grid …` in it.
         """
-        return RUN_COMMAND.sub(self._typed, text)
+        placed = RUN_COMMAND.sub(self._typed, text)
+        return text.with_text(placed) if isinstance(text, Note) else placed
 
     def _typed(self, command: re.Match[str]) -> str:
         data = self._data if command[0] == "embedlab grid run" else ()

@@ -450,11 +450,10 @@ def event_reporter(
         match event:
             case events.Started(step=step) if step:
                 note(f"{label}: resumed after step {step} of {event.steps}")
-            case events.Step():
-                skipped = f"{event.skipped} skipped  " if event.skipped else ""
-                latest = f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {skipped}"
-                progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
-            case events.Progress():
+            case events.Step() | events.Progress():
+                if isinstance(event, events.Step):
+                    skipped = f"{event.skipped} skipped  " if event.skipped else ""
+                    latest = f"loss {event.loss:.4f}  {event.rows_per_s:.0f} rows/s  {skipped}"
                 progress(event.step, event.steps, f"{latest}{event.eta_s:.0f} s left")
             case events.Dev():
                 if dev:

@@ -226,7 +226,10 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     if options.resume and options.seed is None and not options.seeds:
         runs = _to_resume(settings.runs, runs[0].name) or runs
         if not options.all_overrides and options.encoder is None and runs[0].recipe_file.exists():
-            recipe = _stored_recipe(runs[0], recipe, is_named=options.name is not None)
+            typed_recipe, recipe = recipe, runs[0].recipe()
+            # a name that the user gave may belong to another training
+            if options.name is not None and _outline(recipe) != _outline(typed_recipe):
+                runs[0].refuse_other(typed_recipe)
     require_data(recipe)
     if not (
         options.resume and any(run.recipe_file.exists() for run in runs)
@@ -360,16 +363,6 @@ def _to_resume(folder: Path, name: str) -> list[RunFolder]:
             f"runs cancel {run.id}`",
         )
     return [run for run, status in runs if status.state == "finished"]
-
-
-def _stored_recipe(run: RunFolder, typed_recipe: Recipe, *, is_named: bool) -> Recipe:
-    """The recipe that RUN was begun with; under a name of the user's own it must be the typed one,
-    but for settings within it.
-    """
-    stored_recipe = run.recipe()
-    if is_named and _outline(stored_recipe) != _outline(typed_recipe):
-        run.refuse_other(typed_recipe)
-    return stored_recipe
 
 
 def _outline(recipe: Recipe) -> Sequence[object]:

@@ -209,7 +209,9 @@ def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
         for key, value in settings.items()
     }
     variables |= {"OMP_NUM_THREADS": str(plan.threads), "TOKENIZERS_PARALLELISM": "false"}
-    return {**os.environ, **variables, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu is not None else {})}
+    if gpu is not None:
+        variables["CUDA_VISIBLE_DEVICES"] = gpu
+    return {**os.environ, **variables}
 
 
 class CellLock:

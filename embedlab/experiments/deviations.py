@@ -78,10 +78,8 @@ def recipes_of(
     recipes = {}
     for label, source in trainings(table).values():
         profile_override = (f"{PROFILE}={profile}",)
-        run_recipe = recipe_to_table(
-            expected_recipe(source, (*profile_override, *overrides), encoder)
-        )
-        recipes[label] = RowRecipes.of(source, run_recipe, profile_override)
+        expected = expected_recipe(source, (*profile_override, *overrides), encoder)
+        recipes[label] = RowRecipes.of(source, recipe_to_table(expected), profile_override)
     return recipes
 
 
@@ -111,7 +109,7 @@ def _changed_keys(recipes: RowRecipes) -> Iterator[Deviation]:
 
 
 def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
-    """Yield the declared deviations whose keys the run has as the recipe has them; keys with the
+    """Yield the declared deviations of keys that the run sets as the recipe does; keys with the
     same declaration are one deviation. STATES say how many rows of generated data there are.
     """
     generated_rows = " and ".join(
@@ -120,32 +118,24 @@ def _declared(recipes: RowRecipes, states: States) -> Iterator[Deviation]:
         if state.get("origin") == "tiny"
     )
     paper_values, run_values = flatten(recipes.printed), flatten(recipes.run_recipe)
+    of_paper = {
+        (key, declared.paper) for declared in recipes.paper_deviations for key in declared.keys
+    }
     for deviation in merge_declared(recipes.declared):
-        # Of a key that was set otherwise, what is declared of the paper's value is with its change.
+        # A key that the run changes carries the paper's declaration in its own deviation.
         keys = [
             key
             for key in deviation.keys
             if paper_values.get(key) == run_values.get(key)
-            or not _is_of_paper(deviation, key, recipes)
+            or (key, deviation.paper) not in of_paper
         ]
         if keys:
             values = dict.fromkeys(_value_text(run_values.get(key)) for key in keys)
             setting = _short(keys, recipes)
-            yield Deviation(
-                what=setting,
-                paper=deviation.paper,
-                here=(generated_rows if "data.datasets" in setting else "")
-                or deviation.here
-                or " / ".join(values),
-                source=deviation.source,
-            )
-
-
-def _is_of_paper(deviation: DeclaredDeviation, key: str, recipes: RowRecipes) -> bool:
-    return any(
-        key in declared.keys and declared.paper == deviation.paper
-        for declared in recipes.paper_deviations
-    )
+            here = deviation.here or " / ".join(values)
+            if generated_rows and "data.datasets" in setting:
+                here = generated_rows
+            yield Deviation(what=setting, paper=deviation.paper, here=here, source=deviation.source)
 
 
 def _short(keys: Sequence[str], recipes: RowRecipes) -> str:
@@ -196,11 +186,8 @@ def rows_text(deviation: Deviation, trained: Sequence[str]) -> str:
     """Return the rows of a deviation as text; TRAINED are the labels of the trained rows."""
     if not deviation.rows:
         return "all"
-    return (
-        "all trained"
-        if len(trained) > 1 and set(trained) <= set(deviation.rows)
-        else ", ".join(deviation.rows)
-    )
+    is_of_all = len(trained) > 1 and set(trained) <= set(deviation.rows)
+    return "all trained" if is_of_all else ", ".join(deviation.rows)
 
 
 def _value_text(value: Any) -> str:

@@ -94,10 +94,13 @@ def load_grid(name: str) -> Grid:
         choices = {RECIPE_AXIS: [(base, {}) for base in bases], **choices}
     _refuse_repeats(bases, values.seeds, choices, location)
     axes = {axis: dict(labelled) for axis, labelled in choices.items()}
+    summary = " and ".join(bases)
+    if values.axes:
+        summary += f" by {' and '.join(values.axes)}"
     return Grid(
         name=path.stem,
         where=location,
-        summary=values.summary or _summary(values),
+        summary=values.summary or summary,
         bases=bases,
         axes=axes,
         fixed=tuple(
@@ -108,12 +111,6 @@ def load_grid(name: str) -> Grid:
         threads=values.threads,
         skip=tuple(_skip(rule, axes, location) for rule in values.skip),
     )
-
-
-def _summary(values: _File) -> str:
-    """Return what a grid without a summary varies."""
-    bases = values.base if isinstance(values.base, str) else " and ".join(values.base)
-    return f"{bases} by {' and '.join(values.axes)}" if values.axes else bases
 
 
 def _set_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -4,10 +4,12 @@ by what their cells got on each item: the items count, not the seeds alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import cast, get_args
 
 import numpy as np
+import polars as pl
 
 from embedlab.analysis.evidence import Evidence, ModelColumns
 from embedlab.analysis.measures import MEASURES
@@ -48,21 +50,18 @@ class ScoredItems:
         the first member has none there.
         """
         tasks: dict[str, dict[str, list[StoredOutcomes]]] = {}
-        first_outcomes: dict[tuple[str, str], StoredOutcomes] = {}
+        first_items: dict[tuple[str, str], pl.DataFrame] = {}
         for (member, task), stored in answers.items():
             for outcomes in stored:
-                reference = first_outcomes.setdefault((task, outcomes.name), outcomes)
-                if outcomes.items.select("item", "gold").equals(
-                    reference.items.select("item", "gold")
-                ):
+                items = outcomes.items.select("item", "gold")
+                if items.equals(first_items.setdefault((task, outcomes.name), items)):
                     tasks.setdefault(task, {}).setdefault(member, []).append(outcomes)
-        items_by_task = {
-            task: join_members(by_member, [*by_member], cache=cache)
-            for task, by_member in tasks.items()
-        }
-        return cls(
-            tasks={task: items for task, items in items_by_task.items() if items is not None}
-        )
+        joined = {}
+        for task, by_member in tasks.items():
+            outcomes_of_all = join_members(by_member, [*by_member], cache=cache)
+            if outcomes_of_all is not None:
+                joined[task] = outcomes_of_all
+        return cls(tasks=joined)
 
     def evidence(self, measure: PaperMeasure, members: Sequence[str]) -> Evidence | None:
         """Return the evidence of MEMBERS on the items behind the number that MEASURE names; None
@@ -86,23 +85,19 @@ class ScoredItems:
         outcomes, definition = self.tasks.get(measure.task), MEASURES.get(measure.metric)
         if outcomes is None or definition is None:
             return None
-        averages = {
-            name: names for each in outcomes.averages.values() for name, names in each.items()
-        }
+        averages = dict(chain(*(names.items() for names in outcomes.averages.values())))
         datasets = averages.get(measure.slice, (measure.slice,))
         chosen, blocks, split = [], list(whole_blocks(outcomes)), measure.split
         for dataset in datasets:
             key = outcomes_name(dataset, split) if split else dataset
-            other_splits = () if split else (f"{dataset}:",)
-            fitting = (
-                each for each in blocks if each.key == key or each.key.startswith(other_splits)
-            )
-            block = next(fitting, None)
-            if block is None or definition.is_of_classes != bool(
-                outcomes.blocks[block.block].classes
-            ):
+            splits = () if split else (f"{dataset}:",)
+            fitting = [row for row in blocks if row.key == key or row.key.startswith(splits)]
+            if not fitting:
                 return None
-            chosen.append(block)
+            has_classes = bool(outcomes.blocks[fitting[0].block].classes)
+            if definition.is_of_classes != has_classes:
+                return None
+            chosen.append(fitting[0])
         is_aggregate = measure.setting in get_args(Aggregate)
         evidence = outcome_evidence(
             with_measures(outcomes, measure.metric),
@@ -110,14 +105,12 @@ class ScoredItems:
             chosen,
             aggregate=cast("Aggregate", measure.setting) if is_aggregate else "all",
         )
-        for dataset, each in zip(datasets, evidence, strict=False):
-            number = replace(measure, slice=dataset)
-            self._evidence_by_measure[number] = replace(
-                each, key=dataset, title=dataset, task=measure.task
-            )
+        for dataset, row in zip(datasets, evidence, strict=False):
+            named_row = replace(row, key=dataset, title=dataset, task=measure.task)
+            self._evidence_by_measure[replace(measure, slice=dataset)] = named_row
         if measure in self._evidence_by_measure:
             return self._evidence_by_measure[measure]
-        return next((each for each in evidence if each.key == measure.slice), None)
+        return next((row for row in evidence if row.key == measure.slice), None)
 
 
 EXACT = 0.0005  # points x 100 that a score of the items at hand may differ from the evaluation's
@@ -139,11 +132,10 @@ class ItemTies:
         averages: Mapping[str, Sequence[str]],
         cache: Path | None = None,
     ) -> "ItemTies | None":
-        """The evidence behind a table, AVERAGES with the datasets of each; None unless what every
-        cell got on each item is stored.
+        """Return the evidence behind a table, AVERAGES with the datasets of each; None unless the
+        items of every cell are stored and give the score of its evaluation.
 
-        What is known of their sentences is kept in the folder CACHE; where they give a cell
-        another score than its evaluation has, they are not the ones it was scored on.
+        Facts about the sentences are cached in the folder CACHE.
         """
         spreads = list(pivot.spreads.values())
         if any(len(spread.cells) != len(spread.values) for spread in spreads):
@@ -152,9 +144,8 @@ class ItemTies:
         seeds = {cell.id: cell.seed for cell in plan.cells if cell.id in shown_cells}
         folders = {cell.id: cell.run.evaluations for cell in plan.cells if cell.id in shown_cells}
         whole_task = measure.task.rpartition("/")[0]  # some datasets of a task are in its folder
-        outcomes = open_outcomes(
-            folders, [measure.task, *([whole_task] if whole_task else [])], cache=cache
-        )
+        task_names = [*filter(None, [measure.task, whole_task])]
+        outcomes = open_outcomes(folders, task_names, cache=cache)
         if outcomes is None:
             return None
         items = ScoredItems(

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -65,26 +66,19 @@ def find_runs_of(
     fitting = {}
     for key, (source, expected) in targets.items():
         siblings = [
-            _values(recipe)
-            for _, recipe in targets.values()
-            if _objectives(recipe) == _objectives(expected)
+            recipe for _, recipe in targets.values() if _objectives(recipe) == _objectives(expected)
         ]
-        decisive = {
-            name
-            for name in _values(expected)
-            if len({json.dumps(values.get(name)) for values in siblings}) > 1
-        }
-        decisive |= keys_set(source) & _values(expected).keys()
-        is_free = source.encoder is None and encoder is None
+        undecisive = {*_common_keys(siblings, ())} - keys_set(source)
+        decisive = _values(expected).keys() - undecisive
+        if source.encoder is None and encoder is None:
+            decisive.discard(ENCODER)
         other_values = other_profiles(source, table.profile, encoder)
         candidates = {
             name: recipe
             for name, recipe in finished.items()
             if _is_of(expected, recipe, runs) and not _is_among(other_values, recipe)
         }
-        fitting[key] = _find_fits(
-            expected, decisive - ({ENCODER} if is_free else set()), candidates
-        )
+        fitting[key] = _find_fits(expected, decisive, candidates)
     values = {name: _values(recipe) for name, recipe in finished.items()}
     return _choose_runs(
         fitting, values, _common_keys([recipe for _, recipe in targets.values()], values.values())
@@ -94,19 +88,17 @@ def find_runs_of(
 def differing_settings(
     table: PaperTable, runs: Path, run_of: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Return the keys in which the rows' runs differ although the paper's rows do not, with their
+    """Return the keys that the paper sets alike for all rows and the rows' runs do not, with their
     values.
     """
     values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
-    common = _common_keys(
-        [expected_recipe(source) for _, source in trainings(table).values()], values
-    )
-    distinct = {
-        key: list(dict.fromkeys(json.dumps(value.get(key)) for value in values))
-        for key in common
-        if key != ENCODER
-    }
-    return {key: texts for key, texts in distinct.items() if len(texts) > 1}
+    recipes = [expected_recipe(source) for _, source in trainings(table).values()]
+    differing = {}
+    for key in _common_keys(recipes, values):
+        texts = list(dict.fromkeys(json.dumps(value.get(key)) for value in values))
+        if key != ENCODER and len(texts) > 1:
+            differing[key] = texts
+    return differing
 
 
 def _is_of(expected: Recipe, recipe: Recipe, runs: Path) -> bool:
@@ -189,8 +181,12 @@ def _common_keys(recipes: Sequence[Recipe], runs: Iterable[Mapping[str, Any]]) -
     rows of a sample.
     """
     values = [_values(recipe) for recipe in recipes]
-    keys = dict.fromkeys(key for value in (*values, *runs) for key in value)
-    return [key for key in keys if len({json.dumps(value.get(key)) for value in values}) == 1]
+    common = []
+    for key in dict.fromkeys(chain(*values, *runs)):
+        texts = {json.dumps(value.get(key)) for value in values}
+        if len(texts) == 1:
+            common.append(key)
+    return common
 
 
 def _finished_recipes(runs: Path) -> dict[str, Recipe]:
@@ -300,27 +296,20 @@ class RowModels:
         """Return the models of every number by row and column, and of every row under the column
         "".
         """
-        rows = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
-        return {
-            **rows,
-            **{
-                (point.row, point.column): self.members(point.source) for point in self.table.points
-            },
-        }
+        members = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
+        for point in self.table.points:
+            members[point.row, point.column] = self.members(point.source)
+        return members
 
 
-def _combine_members(combine: str, parts: Sequence[Member]) -> Member:
-    name = f"{combine}({','.join(part.name for part in parts)})"
-    return Member(
-        name=name, seed=parts[0].seed, runs=frozenset().union(*(part.runs for part in parts))
-    )
+def _combine_members(combine: str, members: Sequence[Member]) -> Member:
+    name = f"{combine}({','.join(member.name for member in members)})"
+    runs = frozenset(chain(*(member.runs for member in members)))
+    return Member(name=name, seed=members[0].seed, runs=runs)
 
 
-def _by_seed(parts: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:
-    """Return the members of all PARTS that share a seed, for every seed that all PARTS have."""
-    by_seed = [{member.seed: member for member in part} for part in parts]
-    return [
-        tuple(members[seed] for members in by_seed)
-        for seed in by_seed[0]
-        if all(seed in members for members in by_seed)
-    ]
+def _by_seed(rows: Sequence[Sequence[Member]]) -> list[tuple[Member, ...]]:
+    """Return for each seed that all ROWS have the member of every row that has it."""
+    by_seed = [{member.seed: member for member in members} for members in rows]
+    shared_seeds = [seed for seed in by_seed[0] if all(seed in members for members in by_seed)]
+    return [tuple(members[seed] for members in by_seed) for seed in shared_seeds]

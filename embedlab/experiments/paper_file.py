@@ -170,14 +170,11 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     values = tables[name]
     rows, table_set = _rows(values, tables, location)
     pairs: tuple[tuple[str, str], ...] = ()
+    printed: Mapping[str, Mapping[str, float | None]] = {}
     if values.pairs is not None:
         pairs, printed = published_pairs(paper, name, values.pairs)
-    else:
-        printed = (
-            published_scores(paper, name, values.key)
-            if rows and name in published_tables(paper)
-            else {}
-        )
+    elif rows and name in published_tables(paper):
+        printed = published_scores(paper, name, values.key)
     ranked_by = [(column,) for column in values.judge] if values.each else [values.judge]
     columns = values.columns or [f"pair {number}" for number, _ in enumerate(pairs, start=1)]
     paper_table = PaperTable(

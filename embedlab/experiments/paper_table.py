@@ -158,20 +158,20 @@ class PaperTable:
         return claim.columns or (self.ranked_by[0] if self.ranked_by else ())
 
     def statement(self, claim: Claim) -> str:
-        """Return what is claimed, in a few words: the encoder of both rows once, and what numbers
-        of rows are.
+        """Return what is claimed, in a few words; an encoder that both rows share, or what their
+        numbers count, is named once in front.
         """
         group, columns = self.group(claim.first), self.columns_of(claim)
         prefix = f"{group}: " if group and group == self.group(claim.second) else ""
-        prefix = f"{self.key[0]}: " if len(self.key) == 1 and self.key[0] not in NAMES else prefix
-        rows = {
-            side: getattr(claim, side).removeprefix(f"{group} ") if prefix else getattr(claim, side)
-            for side in ("first", "second")
-        }
+        if len(self.key) == 1 and self.key[0] not in NAMES:
+            prefix = f"{self.key[0]}: "
+        if prefix:
+            first, second = (row.removeprefix(f"{group} ") for row in (claim.first, claim.second))
+            claim = replace(claim, first=first, second=second)
         column_text = ", ".join(columns) if len(columns) < 8 else f"mean of {len(columns)} columns"
         is_whole = self.by is None and {*self.columns} - {*columns} <= {self.average}
         suffix = "" if is_whole else f" ({column_text})"
-        return f"{prefix}{replace(claim, **rows).statement}{suffix}"
+        return f"{prefix}{claim.statement}{suffix}"
 
     def printed_mean(self, row: str, columns: Sequence[str]) -> float | None:
         """Return the printed mean of COLUMNS of a row: the paper's own where it averages just

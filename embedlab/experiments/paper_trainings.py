@@ -64,12 +64,11 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
 
 
 def limit_to_claims(table: PaperTable) -> PaperTable:
-    """Return the table with those rows alone that its claims are about, and the parts of
-    combinations.
-    """
-    claimed_rows = {row for claim in table.claims.values() for row in (claim.first, claim.second)}
+    """Return the table with only the rows that its claims are about, and those they combine."""
+    claims = table.claims.values()
+    claimed_rows = {row for claim in claims for row in (claim.first, claim.second)}
     claimed_rows |= {member for row in claimed_rows for member in table.sources[row].of}
-    columns = {column for claim in table.claims.values() for column in table.columns_of(claim)}
+    columns = {column for claim in claims for column in table.columns_of(claim)}
     table, _ = _without(table, {*table.sources} - claimed_rows)
     return replace(table, points=tuple(point for point in table.points if point.column in columns))
 

@@ -126,11 +126,12 @@ def pivot(
     """Return the finished cells of PLAN along two axes.
 
     ROWS: axes, all others by default. COLUMNS: an axis, and then SCORE names the slice to show, by
-    default the last average; or None for one column a slice. WHERE: axis = label, to select a part.
-    Axes in neither place are averaged, and named. Dev scores are those of every cell whose training
-    is finished where SCORE selects them, or where no cell is evaluated.
+    default the last average; or None for one column a slice. WHERE: axis = label, to select cells.
+    Other axes are averaged, and named. Dev scores are shown if SCORE selects them or no cell is
+    evaluated: those of each cell whose training is finished.
     """
-    _refuse_unknown_axes(plan, [*(rows or ()), *([columns] if columns else []), *(where or ())])
+    shown_axes = [*(rows or ()), *([columns] if columns else [])]
+    _refuse_unknown_axes(plan, [*shown_axes, *(where or ())])
     if columns is not None and columns in (rows or ()):
         raise UsageError(
             f"axis {columns!r} cannot be rows and columns at once", hint="remove one of them"
@@ -144,21 +145,27 @@ def pivot(
     if score is not None and results and score not in slices:
         hint = nearest_hint(score, slices, f"scores: {', '.join(slices)}")
         raise UsageError(f"no score {score!r}", hint=hint)
-    shown_slices = [score] if score is not None else slices[-1:] if columns is not None else slices
+    shown_slices = slices if columns is None else slices[-1:]
+    if score is not None:
+        shown_slices = [score]
     free_axes = [axis for axis in plan.axes if axis != columns and axis not in chosen_labels]
     row_axes = tuple(rows) if rows is not None else tuple(free_axes)
     spreads = _spreads(results, row_axes, columns, shown_slices)
-    labelled = ((result.cell.variant.labels, result.evaluation) for result in results)
-    evaluations = tuple((labels, each) for labels, each in labelled if each is not None)
-    is_ranked = all(
-        each.scale == 100 for _, evaluation in evaluations for each in evaluation.scores
+    evaluations = tuple(
+        (result.cell.variant.labels, result.evaluation)
+        for result in results
+        if result.evaluation is not None
     )
+    scales = {stored.scale for _, evaluation in evaluations for stored in evaluation.scores}
+    is_ranked = scales <= {100}
+    column_labels = shown_slices
+    if columns is not None:
+        lacks_axis = any(not column for _, column in spreads)  # some recipes have no such axis
+        column_labels = [*[""] * lacks_axis, *plan.axes[columns]]
     pivoted = Pivot(
         row_axes=row_axes,
         rows=tuple(dict.fromkeys(row for row, _ in _in_order(plan, spreads, row_axes))),
-        columns=_column_labels(plan, columns, spreads)
-        if columns is not None
-        else tuple(shown_slices),
+        columns=tuple(column_labels),
         column_axis=columns,
         shown=tuple(shown_slices),
         spreads=spreads,
@@ -175,7 +182,7 @@ def pivot(
 
 
 def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) -> list[_CellResult]:
-    """Return the results of the CELLS that have any; an unknown MEASURE of evaluated ones is
+    """Return the results of the CELLS that have any; a MEASURE that evaluated cells lack is
     refused.
     """
     results = list(_results(cells, measure))
@@ -184,7 +191,7 @@ def _finished(cells: Sequence[Cell], measure: ScoreFilter, score: str | None) ->
         path = _evaluation_file(results[0].cell.run, measure)
         _refuse_unknown_measure(Evaluation.load(path), measure)
     is_evaluated = any(next(cell.run.evaluations.rglob("*.json"), None) for cell in cells)
-    # of the task that need not be named
+    # a task other than the default is asked for by its name
     if score == DEV_SCORE or (measure.task == ScoreFilter.task and not is_evaluated):
         known_cells = {result.cell.id for result in results}
         results += _dev_results([cell for cell in cells if cell.id not in known_cells])
@@ -197,8 +204,8 @@ def _spreads(
     columns: str | None,
     shown_slices: Sequence[str],
 ) -> dict[PivotKey, CellSpread]:
-    """Return the scores of each place, whose cells differ only by seed where no axis is
-    averaged.
+    """Return the scores of the cells of each place of the table; they differ only by seed, unless
+    an axis is averaged.
     """
     values: dict[PivotKey, dict[int, dict[str, float]]] = {}  # by seed, then by cell
     overlaps: dict[PivotKey, Overlap] = {}
@@ -206,21 +213,24 @@ def _spreads(
     for result in results:
         labels, evaluation = result.cell.variant.labels, result.evaluation
         row = tuple(labels.get(axis, "") for axis in row_axes)
-        for name in (name for name in shown_slices if name in result.scores):
+        for name in shown_slices:
+            if name not in result.scores:
+                continue
             key = row, name if columns is None else labels.get(columns, "")
             seed_scores = values.setdefault(key, {}).setdefault(result.cell.seed, {})
             seed_scores[result.cell.id] = result.scores[name]
             if evaluation is not None and name in evaluation.overlaps:
                 overlaps[key] = evaluation.overlaps[name]
-    return {
-        key: CellSpread(
+    spreads = {}
+    for key, seeds in values.items():
+        cells = tuple(chain(*seeds.values()))
+        spreads[key] = CellSpread(
             values=tuple(fmean(seed_scores.values()) for seed_scores in seeds.values()),
-            cells=(cells := tuple(chain(*seeds.values()))),
+            cells=cells,
             shared=overlaps.get(key),
             is_flawed=not flawed_cells.isdisjoint(cells),
         )
-        for key, seeds in values.items()
-    }
+    return spreads
 
 
 def usual_measure(
@@ -301,12 +311,6 @@ def _in_order(
     return sorted(keys, key=key)
 
 
-def _column_labels(plan: GridPlan, axis: str, keys: Collection[PivotKey]) -> tuple[str, ...]:
-    """Return the labels of AXIS, after an empty one for recipes that lack it."""
-    has_unlabelled = any(not column for _, column in keys)
-    return (*[""] * has_unlabelled, *plan.axes[axis])
-
-
 def seed_test(first: CellSpread, second: CellSpread) -> PairTest:
     """Return how far apart two places are over seeds alone, whose spreads need not be equal."""
     variances = [
@@ -319,8 +323,8 @@ def seed_test(first: CellSpread, second: CellSpread) -> PairTest:
 def with_ties(
     pivoted: Pivot, test_pair: Callable[[str, CellSpread, CellSpread], PairTest]
 ) -> Pivot:
-    """Mark the best of each column, or of the whole table, and what is not distinguishable from it;
-    TEST PAIR is of a slice and two places.
+    """Mark the best of each slice, and what is not distinguishable from it; TEST PAIR compares two
+    places of the table on a slice.
     """
     groups: dict[str, dict[PivotKey, CellSpread]] = {}
     spreads = dict(pivoted.spreads)
@@ -337,10 +341,10 @@ def with_ties(
 def marked_best(
     spreads: Mapping[Key, CellSpread], test_pair: Callable[[CellSpread, CellSpread], PairTest]
 ) -> dict[Key, CellSpread]:
-    """Return SPREADS with the best marked, by how much it is too high, and what may be the best as
-    well by what TEST PAIR gives.
+    """Return SPREADS with marks: the best and by how much its mean is too high, and ties, which
+    TEST PAIR cannot tell from it.
 
-    Where others are equal to the best as they are shown, all of them are ties and none is the best.
+    If others are shown with the same number as the best, all of them are ties and none is the best.
     """
     marked = dict(spreads)
     sound_keys = [key for key in marked if not marked[key].is_flawed]
@@ -351,7 +355,7 @@ def marked_best(
     equal = [key for key in other_keys if marked[best].mean - marked[key].mean < LAST_DIGIT / 2]
     differences = [test_pair(marked[best], marked[other_key]) for other_key in other_keys]
     corrected = chosen_p([difference.p for difference in differences])
-    level, variances = [best], []  # what may be the best as well, and the variances known of it
+    level, variances = [best], []  # what may be the best as well, and variances
     for other_key, p, difference in zip(other_keys, corrected, differences, strict=True):
         if p >= ALPHA:  # nan with one seed: not testable, so not marked
             marked[other_key] = replace(marked[other_key], is_tied=True)

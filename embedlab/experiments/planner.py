@@ -201,19 +201,15 @@ class RecipeVariants:
     def variant(
         self, labels: Mapping[str, str], chosen: Sequence[Mapping[str, Any]] = ()
     ) -> Variant:
-        """Return the training with these LABELS by axis, checked and named; what each axis has
-        CHOSEN is checked in its own section alone. One that the recipe refuses is a UsageError.
+        """Return the training with these LABELS by axis, checked and named; the values that an axis
+        has CHOSEN are checked only in their section. A value that is refused is a UsageError.
         """
         assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
-        for values in chosen:
-            for key, value in values.items():
-                for name in (
-                    assigned if key in CHOICES else [section_of(key)]
-                ):  # they may set any key
-                    assigned[name].append((key, json.dumps(value)))
-        sections = {
-            name: self._section(name, tuple(assignments)) for name, assignments in assigned.items()
-        }
+        for key, value in chain(*(values.items() for values in chosen)):
+            names = assigned if key in CHOICES else [section_of(key)]  # a choice may set any key
+            for name in names:
+                assigned[name].append((key, json.dumps(value)))
+        sections = {name: self._section(name, tuple(values)) for name, values in assigned.items()}
         tables = {name: table for name, (table, _) in sections.items()}
         stages = [
             {part: tables[f"stage.{index}.{part}"] for part in STAGE_PARTS}
@@ -221,11 +217,10 @@ class RecipeVariants:
         ]
         state = [text for table, text in sections.values() if table is not None]
         # Threads and precision are chosen and change every number. The device belongs to the
-        # machine that happens to run a cell: it draws other dropout of the same rate, but a
-        # finished cell is not trained again for that.
-        identity = hashlib.sha256(
-            "\n".join([*state, str(self.threads), self.place.precision]).encode()
-        ).hexdigest()[:8]
+        # machine that happens to run a cell: another device draws other dropout of the same rate,
+        # but a finished cell is not trained again for that.
+        state += [str(self.threads), self.place.precision]
+        identity = hashlib.sha256("\n".join(state).encode()).hexdigest()[:8]
         recipe = {
             "summary": self.recipe.summary,
             MAX_STEPS_KEY: tables[MAX_STEPS_KEY],
@@ -350,16 +345,16 @@ def source_of(place: GridEnvironment) -> Source:
 def stage_rows(stage: TomlTable, place: GridEnvironment) -> float:
     """Return about how many rows a stage reads, over all epochs."""
     data = stage["data"]
-    files = data.get("files", ())
-    counts = [part_state(source_of(place), name, data["split"]).rows for name in data["datasets"]]
-    counts += [file_state(file).rows for file in files]
-    names = [Path(file).name for file in files]
-    limit, shares = data.get("rows"), data.get("shares", {})
-    read_rows = [
-        (min(rows, limit) if limit else rows) * shares.get(name, 1)
-        for name, rows in zip([*data["datasets"], *names], counts, strict=True)
+    counts = [
+        (name, part_state(source_of(place), name, data["split"]).rows) for name in data["datasets"]
     ]
-    return float(sum(read_rows) * stage["optim"]["epochs"])
+    counts += [(Path(file).name, file_state(file).rows) for file in data.get("files", ())]
+    limit, shares = data.get("rows"), data.get("shares", {})
+    total = 0.0
+    for name, rows in counts:
+        read_rows = min(rows, limit) if limit else rows
+        total += read_rows * shares.get(name, 1)
+    return float(total * stage["optim"]["epochs"])
 
 
 @dataclass(frozen=True, kw_only=True)

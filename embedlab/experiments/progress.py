@@ -171,10 +171,11 @@ def measured_seconds(
 
 def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
     """Yield finished cells with the seconds that all their attempts took."""
-    grids = [grid for path in (runs / GRIDS).glob("*") if (grid := GridFolder(path)).cells.is_dir()]
-    grids.sort(key=lambda grid: grid.cells.stat().st_mtime, reverse=True)
-    for grid in grids[:GRIDS_READ]:
-        for path in sorted(grid.cells.glob("*@*.jsonl"))[-CELLS_READ:]:
+    folders = [GridFolder(path).cells for path in (runs / GRIDS).glob("*")]
+    folders = [folder for folder in folders if folder.is_dir()]
+    folders.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in folders[:GRIDS_READ]:
+        for path in sorted(folder.glob("*@*.jsonl"))[-CELLS_READ:]:
             with suppress(EmbedlabError, OSError):
                 logged, _ = events.events_after(path)
                 attempts = [event for event in logged if isinstance(event, events.Attempt)]

@@ -143,21 +143,18 @@ class MeasuredTable:
     def _ensembles(
         self, numbers: Mapping[CellKey, ComparedNumber]
     ) -> dict[CellKey, ComparedNumber]:
-        """Return the numbers of rows whose columns are each predicted by the best of other rows,
-        seed by seed; a mean is that of the others.
+        """Return the numbers of rows that take for each column and seed the best of other rows; a
+        mean over columns is the mean of these.
         """
         ensembles: dict[CellKey, ComparedNumber] = {}
         for row, source in self.table.sources.items():
             points = [point for point in self.table.points if point.row == row and source.best_of]
             values: dict[str, tuple[float, ...]] = {}
             for column in [point.column for point in points if point.measure.slice != OF_ALL]:
-                cells = [
-                    numbers[other_row, column]
-                    for other_row in source.best_of
-                    if (other_row, column) in numbers
-                ]
-                member_values = [cell.values for cell in cells if cell.values]
-                values[column] = tuple(map(max, *member_values)) if len(member_values) > 1 else ()
+                keys = [(other, column) for other in source.best_of]
+                measured = [numbers[key].values for key in keys if key in numbers]
+                measured = [*filter(None, measured)]
+                values[column] = tuple(map(max, *measured)) if len(measured) > 1 else ()
             means = tuple(map(fmean, zip(*values.values(), strict=False)))
             if not all(values.values()):
                 means = ()

@@ -36,24 +36,18 @@ def claims_table(
     *,
     marks: Sequence[str] = (),
     notes: Sequence[str] = (),
-    is_short: bool = False,
 ) -> Table:
-    """Return the verdicts on the claims about TABLES of a PAPER; what is open or was not measured
-    has no line where the table IS_SHORT.
-    """
-    printed_claims = [
-        claim for claim in settled if not is_short or claim.verdict in {"holds", "reversed"}
-    ]
+    """Return the verdicts on the claims about TABLES of a PAPER."""
     title = f"{paper}: do its claims hold?"
     caption = " ".join([f"{title} Brackets: 95% intervals.", *data_sentences(marks)])
     return Table(
         with_marks(title, marks),
-        _COLUMNS[:5] if is_short else _COLUMNS,
-        [_row(claim, tables[claim.claim.table]) for claim in printed_claims],
+        _COLUMNS,
+        [_row(claim, tables[claim.claim.table]) for claim in settled],
         [
             *notes,
             *_explanations(paper, settled),
-            *sign_notes(printed_claims),
+            *sign_notes(settled),
             *_unmeasured_note(paper, settled),
         ],
         keys=KEYS,
@@ -79,10 +73,12 @@ def _row(settled: SettledClaim, table: PaperTable) -> dict[str, Value | TableCel
 
 
 def verdict_text(settled: SettledClaim, digits: int) -> str:
-    """Return the verdict with its sign and what could have been seen, numbers with DIGITS."""
-    power_note = (
-        "" if isnan(settled.visible) else f" (80% power from {settled.visible:z.{digits}f})"
-    )
+    """Return the verdict with its sign and the smallest difference that has 80% power, in DIGITS
+    decimals.
+    """
+    power_note = ""
+    if not isnan(settled.visible):
+        power_note = f" (80% power from {settled.visible:z.{digits}f})"
     return f"{settled.verdict}{reach_mark(settled.sign)}{power_note}"
 
 
@@ -102,7 +98,7 @@ def _unmeasured_note(paper: str, settled: Sequence[SettledClaim]) -> Iterator[st
 
 
 def sign_notes(settled: Sequence[SettledClaim]) -> Iterator[str]:
-    """Yield what the signs of verdicts mean, those that are used."""
+    """Yield the meaning of each sign that the verdicts have."""
     if any(not isnan(claim.visible) for claim in settled):
         yield "80% power from: the smallest difference that would have had a verdict with 80% power"
     if any(claim.sign == REACHES["checkpoints"] for claim in settled):

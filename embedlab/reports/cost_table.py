@@ -66,15 +66,14 @@ class Costs:
 
     @property
     def unbeaten(self) -> list[bool]:
-        """Whether no other row has as high a first score for as little time and as few bytes, and
-        one of these better.
+        """Whether each row is beaten by no other: by none that is at least as good in its first
+        score, time and bytes, and better in one of them.
         """
-        first_key = self.slices[0].key
-        sizes = [nan if row.bytes is None else float(row.bytes) for row in self.rows]
-        costs = [(row.time_ms, size) for row, size in zip(self.rows, sizes, strict=True)]
-        scores = [
-            row.scores[first_key].value if first_key in row.scores else nan for row in self.rows
-        ]
+        scores, costs = [], []
+        for row in self.rows:
+            score = row.scores.get(self.slices[0].key)
+            scores.append(nan if score is None else score.value)
+            costs.append((row.time_ms, nan if row.bytes is None else float(row.bytes)))
         return find_undominated(scores, costs)
 
 

@@ -5,7 +5,7 @@ A figure is one function below with `@figure`; the first one of a command is the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -196,15 +196,13 @@ def slices_by_task(comparison: "TaskComparison") -> Mapping[str, Sequence[Compar
 
 
 def score_plots(comparison: "TaskComparison") -> list[Plot]:
-    """Return the scores of each model on the slices of each task: dots, or of a number that is cut
-    in fifths lines, a plot a dataset.
+    """Return the scores of each model on the slices of each task: dots, but for the fifths of a
+    numeric property lines, a plot for each dataset.
     """
     property_name, plots = comparison.slicing.by, []
-    item_property = (
-        None
-        if property_name == DATASET or is_expression(property_name)
-        else property_named(property_name)
-    )
+    item_property = None
+    if property_name != DATASET and not is_expression(property_name):
+        item_property = property_named(property_name)
     for task, slices in slices_by_task(comparison).items():
         if item_property is None or item_property.kind != "number":
             title = f"Scores on {task}, by {property_name}"
@@ -216,13 +214,10 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
             fifths.setdefault(row.key.rpartition("/")[0], []).append(row)
         name = item_property.title or property_name
         axis_title = f"fifth of the items by {name}, from the smallest to the largest"
-        for dataset, fifths_of_dataset in fifths.items():
+        for dataset, rows in fifths.items():
             title = f"Scores by {name} on {dataset}"
-            labels = [fifth.key.rpartition("-")[2] for fifth in fifths_of_dataset]
-            axis, series = (
-                f"{axis_metric(fifths_of_dataset)}{AXIS}",
-                score_series(comparison, fifths_of_dataset),
-            )
+            labels = [row.key.rpartition("-")[2] for row in rows]
+            axis, series = f"{axis_metric(rows)}{AXIS}", score_series(comparison, rows)
             plots.append(Plot("lines", title, series, axis, axis_title, labels))
     return plots
 
@@ -283,8 +278,8 @@ def gold_scatter(
 
 
 def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
-    """Return every number against the published one, the dev scores of trainings, and the rows
-    along the columns that put them in order.
+    """Return plots of every number against the published one, of the dev scores of trainings, and
+    of the rows on each column that orders them.
     """
     table, plots = reproduction.table, []
     if compared_numbers := _compared_numbers(reproduction):
@@ -298,9 +293,9 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
             for row, values in reproduction.curves.items()
         ]
         plots.append(Plot("lines", "", series, "dev score x 100", "epoch"))
-    for column in dict.fromkeys(column for columns in table.ranked_by for column in columns):
-        keys = [(row, column) for row in table.sources if (row, column) in reproduction.numbers]
-        numbers = [reproduction.numbers[key] for key in keys]
+    for column in dict.fromkeys(chain(*table.ranked_by)):
+        labels = [row for row in table.sources if (row, column) in reproduction.numbers]
+        numbers = [reproduction.numbers[row, column] for row in labels]
         if not any(number.values for number in numbers):
             continue
         series = [series_of("ours", [_spread(number.mean, number.sd) for number in numbers])]
@@ -309,7 +304,7 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
             series.insert(0, Series("published", printed))
         has_sd = any(number.sd is not None for number in numbers)
         axis = f"{column}{'; ours with one standard deviation over seeds' * has_sd}"
-        plots.append(Plot("dots", column, series, axis, labels=[row for row, _ in keys]))
+        plots.append(Plot("dots", column, series, axis, labels=labels))
     return plots
 
 
@@ -377,29 +372,26 @@ def _costs(costs: "Costs | None", **_: object) -> Drawn:
 
 def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: str) -> Plot:
     first_slice = costs.slices[0]
-    cost_rows = [
-        (row, cost, row.scores[first_slice.key])
-        for row, cost in rows
-        if first_slice.key in row.scores and not isnan(row.scores[first_slice.key].value)
-    ]
+    scored = []
+    for row, cost in rows:
+        score = row.scores.get(first_slice.key)
+        if score is not None and not isnan(score.value):
+            scored.append((row, cost, score))
     scale = scale_of(first_slice.task, first_slice.metric)
     is_unbeaten = find_undominated(
-        [score.value for *_, score in cost_rows], [[cost] for _, cost, _ in cost_rows]
+        [score.value for *_, score in scored], [[cost] for _, cost, _ in scored]
     )
+    points = [(*point, is_best) for point, is_best in zip(scored, is_unbeaten, strict=True)]
     series = []
     for model, title in titles_of([*dict.fromkeys(row.model for row, _ in rows)]).items():
-        model_rows = [
-            (*row_values, is_best)
-            for row_values, is_best in zip(cost_rows, is_unbeaten, strict=True)
-            if row_values[0].model == model
-        ]
-        point_series = series_of(title, [_ends(score, scale) for _, _, score, _ in model_rows])
+        model_points = [point for point in points if point[0].model == model]
+        scores = series_of(title, [_ends(score, scale) for _, _, score, _ in model_points])
         series.append(
             replace(
-                point_series,
-                places=[cost for _, cost, _, _ in model_rows],
-                labels=[row.label for row, *_ in model_rows],
-                is_best=[is_best for *_, is_best in model_rows],
+                scores,
+                places=[cost for _, cost, _, _ in model_points],
+                labels=[row.label for row, *_ in model_points],
+                is_best=[is_best for *_, is_best in model_points],
             )
         )
     axis = f"{first_slice.metric.capitalize()} x 100"
@@ -424,28 +416,22 @@ def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
     for rows in frame.partition_by("task", maintain_order=True):
         task, metric, setting = rows.select("task", "metric", "setting").row(0)
         is_drawn = pl.col("metric").eq_missing(metric) & pl.col("setting").eq_missing(setting)
-        record_by_key = {
+        records = {
             (record["model"], record["slice"]): record
             for record in rows.filter(is_drawn).to_dicts()
         }
-        models, labels = ([*dict.fromkeys(names)] for names in zip(*record_by_key, strict=True))
-        series = [
-            series_of(
-                titles[model],
-                [_scored_ends(record_by_key.get((model, slice_name))) for slice_name in labels],
-            )
-            for model in models
-        ]
+        models, labels = ([*dict.fromkeys(names)] for names in zip(*records, strict=True))
+        series = []
+        for model in models:
+            numbers = [_scored_ends(records.get((model, label))) for label in labels]
+            series.append(series_of(titles[model], numbers))
         axis = f"{metric.capitalize()} ({setting})" if setting else metric
         plots.append(Plot("dots", f"Scores on {task}", series, axis, labels=labels))
         descriptions.append(f"{metric.capitalize()} on {task}")
     counts = dict(frame.filter(pl.col("by") != "average").select("slice", "items").iter_rows())
     marks = ", ".join(frame["marks"].drop_nulls()).split(", ")
     pairs, sentences = (
-        [
-            titles[model]
-            for model in frame.filter(pl.col(key) > 0)["model"].unique(maintain_order=True)
-        ]
+        [titles[model] for model in dict.fromkeys(frame.filter(pl.col(key) > 0)["model"])]
         for key in ("shared_pairs", "shared_sentences")
     )
     has_intervals = frame["low"].count() > 0
@@ -528,8 +514,8 @@ def _kinds(explanation: "DifferenceExplanation", rows: int, caption: str) -> Dra
     "grid", "scores", "the score along one axis of the grid, a line for each value of the others"
 )
 def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
-    """Of one column a score the last one, which is an average where there is one; else the axis in
-    the columns gives the lines.
+    """Where each column is a score, the last one is drawn, which is an average if there is any;
+    else each column is a line.
     """
     values = {
         axis: list(dict.fromkeys(labels))
@@ -537,7 +523,8 @@ def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
     }
     if not values:
         return [], ""
-    axis_name = next((axis for axis in values if len(values[axis]) > 1), next(iter(values)))
+    varying = [axis for axis in values if len(values[axis]) > 1]
+    axis_name = [*varying, *values][0]
     other_axes = [axis for axis in values if axis != axis_name]
     columns = pivot.columns if pivot.column_axis is not None else pivot.shown[-1:]
     series = []
@@ -545,19 +532,23 @@ def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
         fixed_labels = dict(zip(other_axes, fixed, strict=True))
         numbers: list[Ends] = []
         for label in values[axis_name]:
-            row = tuple((fixed_labels | {axis_name: label})[axis] for axis in pivot.row_axes)
+            labels = {**fixed_labels, axis_name: label}
+            row = tuple(labels[axis] for axis in pivot.row_axes)
             spread = pivot.spreads.get((row, column))
             numbers.append(_spread(spread.mean, spread.sd) if spread else _spread(None, None))
         names = [f"{axis} {value}" for axis, value in fixed_labels.items()]
-        names += [f"{pivot.column_axis} {column}"] if pivot.column_axis is not None else []
+        if pivot.column_axis is not None:
+            names.append(f"{pivot.column_axis} {column}")
         if any(mean is not None for mean, *_ in numbers):
             series.append(series_of(", ".join(names) or column, numbers))
     score = pivot.shown[-1]
     title = f"{plan.name}: {score} by {axis_name}"
     seeds = sorted({len(spread.values) for spread in pivot.spreads.values()})
-    bands_note = f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds."
+    seed_note = "One seed each: no spread."
+    if seeds[-1] > 1:
+        seed_note = f"Bands: one standard deviation over {' or '.join(map(str, seeds))} seeds."
     plot = Plot("lines", title, series, score, axis_name, values[axis_name])
-    return [plot], f"{caption} {bands_note if seeds[-1] > 1 else 'One seed each: no spread.'}"
+    return [plot], f"{caption} {seed_note}"
 
 
 @figure(
@@ -578,16 +569,16 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
             table = reproduction.table
             counts.append(f"{table.paper} {table.name}: {len(compared_numbers)} numbers, {runs}.")
-    has_curves = {bool(reproduction.curves) for reproduction in reproductions}
-    return plots, join_sentences(
+    curves = [bool(reproduction.curves) for reproduction in reproductions]
+    curves_note = (
         "Dev score after each epoch of the stages that are trained last, the mean over seeds."
-        if True in has_curves
-        else "",
+    )
+    numbers_note = (
         "Published and ours; bars are one standard deviation over seeds, the line is where both "
         "are equal."
-        if False in has_curves
-        else "",
-        *counts,
+    )
+    return plots, join_sentences(
+        curves_note * any(curves), numbers_note * (not all(curves)), *counts
     )
 
 

@@ -104,7 +104,9 @@ PAIRED = schema_of(
 
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
-    """A frame with the columns of SCHEMA; what a row lacks or what is undefined is null."""
-    values = ([row.get(name) for name in schema] for row in rows)
-    cleaned = [[None if value != value else value for value in row] for row in values]
-    return pl.DataFrame(cleaned, schema=dict(schema), orient="row")
+    """Return a frame with the columns of SCHEMA; a value that is absent or nan is null."""
+    cells = []
+    for row in rows:
+        values = [row.get(name) for name in schema]
+        cells.append([value if value == value else None for value in values])
+    return pl.DataFrame(cells, schema=dict(schema), orient="row")

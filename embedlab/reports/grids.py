@@ -126,16 +126,17 @@ def _symbol(axis: str) -> str:
 
 
 def _caption(plan: GridPlan, pivot: Pivot, title: str) -> str:
-    """Return what the table is, and of how many items, in a sentence; an average counts where
-    nothing else is shown.
+    """Return a sentence on what the table shows and how many items it is about; averages count
+    only where nothing else is shown.
     """
-    axes = [*pivot.row_axes, *([] if pivot.column_axis is None else [pivot.column_axis])]
+    axes = [axis for axis in (*pivot.row_axes, pivot.column_axis) if axis is not None]
     axis_names = [axis if _symbol(axis) == axis else f"{_symbol(axis)} ({axis})" for axis in axes]
     axes_text = f" by {' and '.join(axis_names)}" if axis_names else ""
     scores = [score for score in _scores(pivot) if score.slice in pivot.shown and score.items]
     single_scores = [score for score in scores if score.by != "average"] or scores
     counted = counted_items({score.title or score.slice: score.items for score in single_scores})
-    return f"Results of {plan.name}{axes_text}: {title.replace(' x 100', ' × 100')}; {counted}."
+    measure = title.replace(" x 100", " × 100")
+    return f"Results of {plan.name}{axes_text}: {measure}; {counted}."
 
 
 def _flaws(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
@@ -266,9 +267,9 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     """Yield the notes of the evaluations: on data, on shared text, and on how each model was
     used.
     """
-    # the labels of the cells with this note, and its phrases
+    # the labels of the cells that have a note, by its text and phrases
     cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}
-    # of each split that cells were evaluated on
+    # what each split held when cells were evaluated on it
     versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}
     for _, evaluation in pivot.evaluations:
         for state in evaluation.data:
@@ -279,9 +280,9 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
             noted_texts += [(note, (note,)) for note in state_remarks(state)]
             if len(versions[_split(state)]) > 1:
                 digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
-                name, split, rows = (state.get(key) for key in ("name", "split", "rows"))
-                rows_text = count_text(int(rows or 0), "rows")
-                text = f"evaluated on {name} {split} with {rows_text} ({digest})"
+                dataset = f"{state.get('name')} {state.get('split')}"
+                rows_text = count_text(int(state.get("rows") or 0), "rows")
+                text = f"evaluated on {dataset} with {rows_text} ({digest})"
                 noted_texts.append((text, (text,)))
         noted_texts += [(note, phrases_of(note)) for note in evaluation.notes]
         usage_text, unusual = usage_phrases(usage_facts(evaluation, "truncated"))
@@ -289,8 +290,8 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
             cells.setdefault(noted_text, []).append(labels)
     for (note, phrases), cell in cells.items():
         cell_names = _where(plan, cell, [labels for labels, _ in pivot.evaluations])
-        text = f"{cell_names}: {note}" if cell_names else note
-        yield Note(text, models=[cell_names] if cell_names else [], short_texts=phrases)
+        models = [cell_names] if cell_names else []
+        yield Note(": ".join([*models, note]), models=models, short_texts=phrases)
 
 
 def _split(state: Mapping[str, Any]) -> tuple[str, str]:

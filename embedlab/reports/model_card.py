@@ -67,7 +67,11 @@ def _task(evaluation: Evaluation, intervals: Intervals | None) -> str:
     )
     columns = columns_of("dataset", "measure", "setting", "score = score [95% interval]", "items")
     lack = "without an interval: what it predicted of each item is not stored"
-    notes = [*evaluation.notes, *([meaning] if intervals else []), *([lack] * (intervals is None))]
+    notes = [*evaluation.notes]
+    if intervals is None:
+        notes.append(lack)
+    elif intervals:
+        notes.append(meaning)
     table = Table("", columns, rows, notes, has_all_notes=True)
     scales = {score.metric: score.scale for score in scores}
     unit = f", {measures_in(scales)}" if is_mixed(scales) else unit_text(scales)

@@ -292,13 +292,11 @@ def subject_text(comparison: TaskComparison) -> str:
     """Return what the scores are and of how many items, as a sentence."""
     measures = measures_in(scales_of(comparison.slices)).replace(" x 100", " × 100")
     property_name, condition = comparison.slicing.by, comparison.slicing.where
-    property_note = (
-        ""
-        if property_name == DATASET
-        else f" by whether {property_name!r} holds"
-        if is_expression(property_name)
-        else f" by {property_name}"
-    )
+    property_note = ""
+    if is_expression(property_name):
+        property_note = f" by whether {property_name!r} holds"
+    elif property_name != DATASET:
+        property_note = f" by {property_name}"
     picked = f", items that match {condition!r}" if condition else ""
     return f"{measures}{property_note}{picked}; {items_text(comparison)}."
 

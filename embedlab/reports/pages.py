@@ -87,9 +87,9 @@ def page(title: str, sections: Sequence[Section], *, facts: Mapping[str, str]) -
         f"<dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd>"
         for name, value in facts.items()
     ]
-    body = [
-        line for number, each in enumerate(sections, start=1) for line in _section(each, number)
-    ]
+    body: list[str] = []
+    for number, section in enumerate(sections, start=1):
+        body += _section(section, number)
     return hide_folders(
         _PAGE.format(
             generator=GENERATOR,

@@ -158,7 +158,9 @@ def _progress(progress: TableProgress | None) -> dict[str, Value | TableCell]:
 
 def printed_table(table: PaperTable) -> Table:
     """Return the published numbers; for a figure without numbers only its notes."""
-    notes = [*table.notes, *([f"the same here: {table.shown_by}"] if table.shown_by else [])]
+    notes = [*table.notes]
+    if table.shown_by:
+        notes.append(f"the same here: {table.shown_by}")
     title = f"{table.paper} {table.name}: {table.summary}, as published"
     if table.sources and not table.printed:
         notes.insert(0, "the paper prints no numbers of it")
@@ -237,54 +239,42 @@ def numbers_table(
     missing_notes: Sequence[str],
     row_order: RowOrder | None = None,
 ) -> Table:
-    """Return three lines a row: published, ours (mean ± sd over seeds), and the difference; above
-    them what ROW_ORDER says in words.
+    """Return three lines a row: published, ours (mean ± sd over seeds), and the difference, with
+    an answer about ROW_ORDER above them.
     """
     digits, missing_notes = _digits(table.scale), [*missing_notes]
     rows: TableRows = []
     for row, source in table.sources.items():
-        numbers_of_row = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
-        printed = {
-            column: compared_number.printed for column, compared_number in numbers_of_row.items()
-        }
-        if any(number is not None for number in printed.values()):
+        compared = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
+        printed = {column: entry.printed for column, entry in compared.items()}
+        if any(value is not None for value in printed.values()):
             rows.append({"row": row, "what": "published", **printed})
-        if any(compared_number.values for compared_number in numbers_of_row.values()):
-            ingredients = source.best_of
-            present_rows = [
-                ingredient
-                for ingredient in ingredients
-                if any(
-                    numbers.get((ingredient, compared_number), NO_NUMBER).values
-                    for compared_number in table.columns
-                )
+        if any(entry.values for entry in compared.values()):
+            measured = {key for key, entry in numbers.items() if entry.values}
+            absent = [
+                name
+                for name in source.best_of
+                if measured.isdisjoint((name, column) for column in table.columns)
             ]
+            present = [name for name in source.best_of if name not in absent]
             line_name = "ours"
-            if present_rows != [*ingredients]:
-                line_name = f"ours, of {len(present_rows)} of {len(ingredients)} rows"
-                absent_rows = ", ".join(
-                    ingredient for ingredient in ingredients if ingredient not in present_rows
-                )
+            if absent:
+                line_name = f"ours, of {len(present)} of {len(source.best_of)} rows"
                 missing_notes.append(
-                    f"{row}: the best of {', '.join(present_rows)} alone, without {absent_rows}"
+                    f"{row}: the best of {', '.join(present)} alone, without {', '.join(absent)}"
                 )
-            own_row: dict[str, Value | TableCell] = {"row": row, "what": line_name}
-            for column, compared_number in numbers_of_row.items():
-                own_row[column] = number(compared_number.mean, digits=digits, sd=compared_number.sd)
-                own_row |= {
-                    f"{column}.sd": compared_number.sd,
-                    f"{column}.seeds": len(compared_number.values),
-                }
-            rows.append(own_row)
-        differences = {
-            column: compared_number.difference for column, compared_number in numbers_of_row.items()
-        }
+            line: dict[str, Value | TableCell] = {"row": row, "what": line_name}
+            for column, entry in compared.items():
+                line[column] = number(entry.mean, digits=digits, sd=entry.sd)
+                line |= {f"{column}.sd": entry.sd, f"{column}.seeds": len(entry.values)}
+            rows.append(line)
+        differences = {column: entry.difference for column, entry in compared.items()}
         if any(difference is not None for difference in differences.values()):
-            difference_cells = {
-                column: number(compared_number, digits=digits, is_signed=True)
-                for column, compared_number in differences.items()
+            cells = {
+                column: number(difference, digits=digits, is_signed=True)
+                for column, difference in differences.items()
             }
-            rows.append({"row": row, "what": "difference", **difference_cells})
+            rows.append({"row": row, "what": "difference", **cells})
     columns = [Column("row", " ".join(table.key), "group"), Column("what", "", "key")]
     columns += [Column(name, name, "difference", "right", digits) for name in table.columns]
     title = f"{table.paper} {table.name}: {table.summary}; {_measures_title(table)}"

@@ -109,8 +109,8 @@ def draw_paper(
     legends = [not index or not shares_legend for index in range(len(plots))]
     titles = [visible(plot.title) if is_titled or len(plots) > 1 else "" for plot in plots]
     heights = [
-        _height_in(plot, width_in, has_legend=legend) + (1.6 * _LINE_IN if title else 0)
-        for plot, legend, title in zip(plots, legends, titles, strict=True)
+        _height_in(plot, width_in, has_legend=has_legend) + 1.6 * _LINE_IN * bool(title)
+        for plot, title, has_legend in zip(plots, titles, legends, strict=True)
     ]
     with mpl.rc_context(_STYLE):
         figure = PaperFigure(figsize=(width_in, sum(heights)), layout="constrained")
@@ -247,12 +247,14 @@ def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
 def _draw_dots(plot: Plot, axes: Axes, number: int, series: Series) -> None:
     """Draw one row a label from top to bottom, the series of a row below each other."""
     # less than half of a row's height: its series are closer to each other than to the next row's
-    half_spread = min(0.32, 0.1 * (len(plot.series) - 1))
-    offset = half_spread * (2 * number / max(len(plot.series) - 1, 1) - 1)
+    gaps = len(plot.series) - 1
+    half_spread = min(0.32, 0.1 * gaps)
+    offset = half_spread * (2 * number / max(gaps, 1) - 1)
     style = _look(plot, number)
     for row, (value, low, high) in enumerate(zip(series.values, *_ends(series), strict=True)):
-        axes.plot([low, high], [row + offset] * 2, color=style["color"])
-        axes.plot([value], [row + offset], **style, gid=f"mark-{number}-{row}")
+        height = row + offset
+        axes.plot([low, high], [height] * 2, color=style["color"])
+        axes.plot([value], [height], **style, gid=f"mark-{number}-{row}")
 
 
 def _draw_lines(plot: Plot, axes: Axes, number: int, series: Series) -> None:

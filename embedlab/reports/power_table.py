@@ -85,24 +85,16 @@ def power_table(
         columns += columns_of(f"planned = with {seeds} seeds >")
     if detect is not None:
         columns.append(Column("seeds_needed", f"seeds for {detect:g}", align="right"))
-    averages = {
-        compared_slice.key for compared_slice in comparison.slices if compared_slice.averaged_keys
-    }
-    counts = {
-        compared_slice.slice_title: compared_slice.items
-        for compared_slice in detectables
-        if compared_slice.key not in averages
-    }
+    averages = {row.key for row in comparison.slices if row.averaged_keys}
+    counts = {row.slice_title: row.items for row in detectables if row.key not in averages}
     caption = (
         f"Differences of {second_title} from {first_title}, "
-        f"{measures.replace(' x 100', ' × 100')}, and the "
-        f"smallest that would be detected (5% two-sided, 80% power, one test; {DEPENDENCE}); "
-        f"{counted_items(counts)}."
+        f"{measures.replace(' x 100', ' × 100')}, and the smallest that would be detected "
+        f"(5% two-sided, 80% power, one test; {DEPENDENCE}); {counted_items(counts)}."
     )
+    title = f"Detectable differences between {second_title} and {first_title}"
     return Table(
-        title_with_marks(
-            comparison, f"Detectable differences between {second_title} and {first_title}"
-        ),
+        title_with_marks(comparison, title),
         columns,
         rows,
         [

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import isnan, nan
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
@@ -78,56 +79,57 @@ def evaluation_table(
     intervals: Intervals,
     notes: Sequence[str],
 ) -> Table:
-    """Return one row a number of the EVALUATIONS of each model's members, one column a model: mean
-    ± standard deviation; of one model with several aggregations, or measures of each dataset, a
-    column each.
+    """Return the EVALUATIONS of each model's members: a row a number, a column a model, in the
+    cells mean ± standard deviation.
 
+    A single model with several aggregations or measures of all datasets has a column for each.
     AGGREGATES choose, with METRIC, the correlations of datasets and their averages; without them
     all numbers are shown.
     """
-    picked = {"by": (DATASET,), "metric": (metric,), "aggregation": tuple(aggregates)}
 
     def is_shown(score: StoredScore) -> bool:
-        return not aggregates or (
-            score.by in {DATASET, "average"}
-            and score.metric == metric
-            and score.setting in aggregates
-        )
+        if not aggregates:
+            return True
+        is_whole = score.by in {DATASET, "average"}
+        return is_whole and score.metric == metric and score.setting in aggregates
 
-    members = [
-        evaluation
-        for member_evaluations in evaluations.values()
-        for evaluation in member_evaluations
-    ]
+    members = [*chain(*evaluations.values())]
     records = [*_evaluation_rows(evaluations, is_shown, intervals)]
     scales = {record["metric"]: record["scale"] for record in records}
-    varying = [
-        name
-        for name in ("metric", "setting", "split")
-        if len({record[name] for record in records}) > 1
-    ]
+    distinct = {
+        name: {record[name] for record in records} for name in ("metric", "setting", "split")
+    }
+    varying = [name for name, values in distinct.items() if len(values) > 1]
     is_of_one = len(evaluations) == 1 and _is_crossed(records, varying)
     column_key = varying[0] if is_of_one else "model"
     leading = [Column("slice", "dataset", "key")]
     leading += [Column(name, name, "key") for name in varying if name != column_key]
     titles = titles_of([*evaluations])
-    columns = (
-        {record[column_key]: record[column_key] for record in records} if is_of_one else titles
-    )
+    columns = titles
+    if is_of_one:
+        columns = {record[column_key]: record[column_key] for record in records}
     measure_title = f"{metric.capitalize()} x 100"
     if not aggregates:
         has_measures = len(scales) == 1 or is_mixed(scales)
         unit_note = f", {measures_in(scales)}" if has_measures else unit_text(scales)
         measure_title = f"{selected.evaluation_name()}{unit_note}"
-    constant = [records[0]["setting"]] if records and "setting" not in varying else []
+    constant = () if "setting" in varying else distinct["setting"]
+    title = ", ".join(filter(None, [measure_title, *constant]))
+    picked = {"by": (DATASET,), "metric": (metric,), "aggregation": tuple(aggregates)}
+    signatures = {}
+    for model, evaluated in evaluations.items():
+        if evaluated:
+            signature = merged([evaluation.signature for evaluation in evaluated])
+            signatures[model] = str(replace(signature, **picked) if aggregates else signature)
     marks = sorted({mark for evaluation in members for mark in evaluation.marks})
     items = {
         record["slice"]: record["items"]
         for record in records
         if record["items"] and record["by"] != "average"
     }
+    caption = f"{measure_title.replace(' x 100', ' × 100')}; {counted(items)}."
     return Table(
-        with_marks(", ".join(filter(None, [measure_title, *constant])), marks),
+        with_marks(title, marks),
         [*leading, *score_columns(columns, "right")],
         pivot(records, leading, on=column_key, marks_best=not is_of_one),
         [*dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))],
@@ -135,18 +137,9 @@ def evaluation_table(
         titles=titles,
         subject=next(iter(titles.values())) if is_of_one else "",
         score_columns="aggregate" if column_key == "setting" else column_key,
-        signatures={
-            model: str(
-                replace(
-                    merged([evaluation.signature for evaluation in member_evaluations]),
-                    **(picked if aggregates else {}),
-                )
-            )
-            for model, member_evaluations in evaluations.items()
-            if member_evaluations
-        },
+        signatures=signatures,
         caption=lambda: table_caption(
-            f"{measure_title.replace(' x 100', ' × 100')}; {counted(items)}.",
+            caption,
             marks=marks,
             is_ranked=len(evaluations) > 1 and 100 in scales.values(),
             seen=[overlap for evaluation in members for overlap in evaluation.overlaps.values()],
@@ -186,27 +179,21 @@ def comparison_table(
     *,
     rows: TableRows = "slices",
 ) -> Table:
-    """Return one row a slice; one column a model, one a difference from the first, then one a
-    published row and one a stated model.
+    """Return a row a slice, with columns for each model, each difference from the first model, each
+    published row and each stated model.
 
-    What is the same in all rows is in the title: a column that says it is left out. With ROWS of
-    models, one row a model and one column a slice, without the differences.
+    What is the same in all rows is in the title instead of a column. With ROWS of models, return a
+    row a model and a column a slice, without the differences.
     """
     slices, slicing = comparison.slices, comparison.slicing
     names = [model.name for model in comparison.models]
     titles = titles_of([*names, *(model.name for model in stated)])
-    ranked = [
-        (index, compared_slice)
-        for index, compared_slice in enumerate(slices)
-        if compared_slice.metric == "spearman"
-    ]
     records = [*compared_rows(comparison, printed)]
     for model in stated:
-        for index, compared_slice in ranked:
-            row = _stated_row(
-                model, compared_slice.task, compared_slice.key, compared_slice.averaged_keys
-            )
-            records.append(row | {"place": index})
+        for index, row in enumerate(slices):
+            if row.metric == "spearman":
+                record = _stated_row(model, row.task, row.key, row.averaged_keys)
+                records.append(record | {"place": index})
     leading = columns_of_slices(comparison, records)
     columns = [*leading, *_model_columns(comparison, titles)]
     for line in printed:
@@ -215,6 +202,7 @@ def comparison_table(
     for model in stated:
         title = f"{titles[model.name]}, {STATED}"
         columns.append(Column(model.name, title, "difference", "right"))
+    ranked_keys = [row.key for row in slices if row.metric == "spearman"]
     notes = [
         *general_notes(comparison),
         *comparison_notes(
@@ -223,11 +211,7 @@ def comparison_table(
         *_elsewhere_notes(comparison.new_datasets, titles),
         *slice_notes(comparison.slices),
         *(_printed_note(line, slicing.aggregate) for line in printed),
-        *(
-            note
-            for model in stated
-            for note in model.notes([ranked_slice.key for _, ranked_slice in ranked])
-        ),
+        *(note for model in stated for note in model.notes(ranked_keys)),
     ]
     table = Table(
         score_title(comparison),
@@ -348,14 +332,12 @@ def _model_cells(
 def compared_rows(
     comparison: TaskComparison, printed: Sequence[PublishedRow] = ()
 ) -> Iterator[Row]:
-    """Yield what is known of each slice and model: what is in COMPARED, and what tables show."""
+    """Yield a row for each slice and model, with the columns COMPARED and what tables show."""
     published = {line.model: line for line in printed}
     property_name = comparison.slicing.by
     for index, compared_slice in enumerate(comparison.slices):
-        scale, topic = (
-            scale_of(compared_slice.task, compared_slice.metric),
-            compared_slice.largest_topic,
-        )
+        scale = scale_of(compared_slice.task, compared_slice.metric)
+        topic = compared_slice.largest_topic
         title = compared_slice.slice_title
         if property_name != DATASET and compared_slice.dataset:
             short_name = plain_file(compared_slice.dataset)
@@ -428,11 +410,10 @@ def _evaluation_rows(
         for evaluation in members:
             for score in filter(is_shown, evaluation.scores):
                 split = score.split or ""
-                number_of, setting = (score.slice, score.metric), score.setting
-                number_key = (evaluation.task, score.by, *number_of, setting, split)
-                key = (*number_key, model)
-                own_interval = intervals.get((model, *number_of, setting))
-                interval = own_interval or intervals.get((model, *number_of, ""))
+                measured, setting = (score.slice, score.metric), score.setting
+                key = (evaluation.task, score.by, *measured, setting, split, model)
+                setting_interval = intervals.get((model, *measured, setting))
+                interval = setting_interval or intervals.get((model, *measured, ""))
                 low, high = interval if interval and split != "dev" else (nan, nan)
                 overlap = evaluation.overlaps.get(score.slice)
                 row = {
@@ -446,7 +427,8 @@ def _evaluation_rows(
                     "scale": score.scale,
                 }
                 rows.setdefault(key, row)
-                rows[key] |= {"mark": overlap_mark(overlap)} if overlap else {}
+                if overlap:
+                    rows[key]["mark"] = overlap_mark(overlap)
                 values.setdefault(key, []).append(score.scale * score.value)
     for row_key, row in rows.items():
         seeds = values[row_key]
@@ -462,8 +444,8 @@ def overlap_fields(overlap: Overlap | None, prefix: str = "") -> Row:
 
 
 def _model_columns(comparison: TaskComparison, titles: Mapping[str, str]) -> Iterator[Column]:
-    """Yield a column a model, which says where its numbers are about one checkpoint alone, then of
-    each other one its difference from the first.
+    """Yield a column for each model, whose title says if its numbers are about one checkpoint, then
+    one for the difference of each further model from the first.
     """
     models = comparison.models
     for model in models:
@@ -476,26 +458,23 @@ def _model_columns(comparison: TaskComparison, titles: Mapping[str, str]) -> Ite
 
 
 def columns_of_slices(comparison: TaskComparison, records: Sequence[Row]) -> list[Column]:
-    """Return the columns that say what a row is of; slices by a property have their dataset in a
-    column, where there are several.
+    """Return the columns that name a row's slice and count its items; slices of several datasets by
+    a property also have a column for the dataset.
     """
-    property_name, dataset = comparison.slicing.by, shared_dataset(comparison)
-    has_datasets = property_name != DATASET and not dataset
-    columns = leading_columns(
-        records, "slice", property_name.replace(",", " × "), has_datasets=has_datasets
-    )
-    return [
-        column
-        for column in columns
-        if column.key != "slice" or property_name != DATASET or not dataset
-    ]
+    title, dataset = comparison.slicing.by.replace(",", " × "), shared_dataset(comparison)
+    is_whole = title == DATASET
+    has_datasets = not is_whole and not dataset
+    columns = leading_columns(records, "slice", title, has_datasets=has_datasets)
+    if is_whole and dataset:  # the title of the table names it
+        columns = [column for column in columns if column.key != "slice"]
+    return columns
 
 
 def leading_columns(
     records: Sequence[Row], key: str, title: str, *, has_datasets: bool = False
 ) -> list[Column]:
-    """Return the columns that say what a row is of: its task and metric where there are several,
-    KEY under TITLE, and its items.
+    """Return the columns that identify a row: task and metric if there are several, KEY under
+    TITLE, and the number of items.
     """
     task, metric = (len({record[name] for record in records}) > 1 for name in ("task", "metric"))
     return [
@@ -508,7 +487,7 @@ def leading_columns(
 
 
 def score_title(comparison: TaskComparison) -> str:
-    """Return the metric of all rows, how the sources of datasets are put together, which items are
+    """Return the metric of all rows, how the sources of datasets are aggregated, which items are
     compared, and the marks.
     """
     scales = scales_of(comparison.slices)
@@ -522,22 +501,19 @@ def score_title(comparison: TaskComparison) -> str:
 
 
 def shared_dataset(comparison: TaskComparison) -> str:
-    """Return the dataset of which all rows are slices or measures; nothing where they are of
-    several, or of a whole dataset, or where what a selection leaves out is beside it.
+    """Return the dataset whose slices, or whose measures, all rows are; "" if there are several
+    datasets, a single row for a whole one, or a row for the items that a selection leaves out.
     """
     slices, property_name = comparison.slices, comparison.slicing.by
     names = {row.dataset for row in slices}
-    is_one_slice = len({row.slice_key for row in slices}) == 1 < len(slices)
-    return (
-        plain_file(names.pop())
-        if len(names) == 1 and (property_name != DATASET or is_one_slice)
-        else ""
-    )
+    has_measures = len({row.slice_key for row in slices}) == 1 < len(slices)
+    is_shared = len(names) == 1 and (property_name != DATASET or has_measures)
+    return plain_file(names.pop()) if is_shared else ""
 
 
 def title_with_marks(comparison: TaskComparison, *parts: str | None) -> str:
-    """Return a title of PARTS with the number of items that all models score, where numbers are of
-    these, and the marks.
+    """Return a title of PARTS, the number of items that all models score if only these count, and
+    the marks.
     """
     rows = comparison.rows
     common = f"{rows[0]} of {rows[1]} items" if rows is not None else ""
@@ -545,7 +521,7 @@ def title_with_marks(comparison: TaskComparison, *parts: str | None) -> str:
 
 
 def general_notes(comparison: TaskComparison) -> Iterator[str]:
-    """Yield what holds of all numbers of a comparison: the data, the items that were picked, the
+    """Yield the notes on all numbers of a comparison: the data, the items that were picked, the
     models and how they were used.
     """
     slicing = comparison.slicing
@@ -634,9 +610,9 @@ def _published_number(row: PublishedRow, key: str, average_of: Sequence[str]) ->
 
 
 def _printed_note(row: PublishedRow, aggregate: str) -> str:
-    aggregate_note = (
-        "" if row.aggregate == aggregate else f"; not comparable with {aggregate!r} here"
-    )
+    aggregate_note = ""
+    if row.aggregate != aggregate:
+        aggregate_note = f"; not comparable with {aggregate!r} here"
     source = f"{row.model}, {row.paper}: {row.table}, {row.encoder}"
     return f"{source}, aggregated by {row.aggregate!r}{aggregate_note}"
 
@@ -707,14 +683,16 @@ def _stated_row(
 
 
 def with_model_rows(table: Table) -> Table:
-    """Return a table of scores with a row a model: without the differences, which would be as many
-    columns again, and the numbers of items; a table without scores or names stays as it is.
+    """Return a table of scores with a row a model, without numbers of items and without
+    differences, which would double the columns; a table without scores or names stays as it is.
     """
-    names, groups, models = (
-        [column for column in table.columns if column.role in roles]
-        for roles in (("key",), ("group",), ("score", "difference"))
-    )
-    models = [column for column in models if not column.key.endswith(".delta")]
+    names = [column for column in table.columns if column.role == "key"]
+    groups = [column for column in table.columns if column.role == "group"]
+    models = [
+        column
+        for column in table.columns
+        if column.role in {"score", "difference"} and not column.key.endswith(".delta")
+    ]
     if not (table.rows and models and names):
         return table
     labels = {}
@@ -724,15 +702,13 @@ def with_model_rows(table: Table) -> Table:
         label = " ".join(texts[column.key] for column in names)
         labels[f"={label}"] = label
         for column in models:
-            group = (column.key, *(texts[column_of_model.key] for column_of_model in groups))
+            group = (column.key, *(texts[shared.key] for shared in groups))
             cells = rows.setdefault(group, {"": column.title})
-            cells |= {
-                column_of_model.key: row.get(column_of_model.key) for column_of_model in groups
-            }
+            cells |= {shared.key: row.get(shared.key) for shared in groups}
             cells[f"={label}"] = row.get(column.key)
     titles = [column.title for column in names if column.title]
-    # datasets need no name
-    is_named = len(titles) > 1 or (titles and table.score_columns != "model")
-    title = f"{table.title}; a column for each {' and '.join(titles)}" if is_named else table.title
+    title = table.title
+    if len(titles) > 1 or (titles and table.score_columns != "model"):  # datasets need no name
+        title += f"; a column for each {' and '.join(titles)}"
     columns = [Column("", table.score_columns, "key"), *groups, *score_columns(labels, "right")]
     return replace(table, title=title, columns=columns, rows=[*rows.values()])

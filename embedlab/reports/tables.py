@@ -220,12 +220,12 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return a Markdown table of what people read, with numbers aligned to the right."""
-        header, *body = ([*map(markdown_text, texts)] for texts in self.texts())
+        rows = [[*map(markdown_text, texts)] for texts in self.texts()]
         rule = ["---:" if self.align(column) == "right" else "---" for column in self.columns]
-        lines = [f"| {' | '.join(cells)} |" for cells in [header, rule, *body] if self.columns]
+        rows.insert(1, rule)  # below the titles
+        lines = [f"| {' | '.join(cells)} |" for cells in rows if self.columns]
         notes = [f"- {markdown_text(note)}" for note in self.shown_notes]
-        # As code: nothing in a signature needs escaping then, so that it can be copied from the
-        # text.
+        # Signatures are code, which needs no escaping: a reader can copy them.
         for model, line in self.signatures.items() if self.is_signed else ():
             notes.append(f"- signature of {markdown_text(one_line(model))}: `{line}`")
         title = f"**{markdown_text(self.shown_title)}**" if self.shown_title else ""

@@ -36,26 +36,29 @@ def trained_frame(
     selected: EvaluateSection,
     evaluations: Mapping[str, Sequence[Evaluation]],
 ) -> pl.DataFrame:
-    """The scores of RUNS, with the columns TRAINED: that on the SELECTED dev set, and those of
-    their EVALUATIONS by the run's id.
+    """Return the scores of RUNS, with the columns TRAINED: of the checkpoint that is kept on the
+    SELECTED dev set, and of their EVALUATIONS by the run's id.
     """
     rows: list[Row] = []
     for run, status in runs:
         step = status.step.step if status.step is not None else None
         run_values = {"run": run.id, "seed": run.seed, "state": status.state, "steps": step}
-        scores = [*_dev_scores(status, selected)]
-        scores += (
-            score for evaluation in evaluations.get(run.id, ()) for score in _scores(evaluation)
-        )
+        scores: list[Row] = []
+        dev = status.best_dev if selected.keep == "best" else status.dev
+        if dev is not None:
+            scores = [
+                {
+                    "task": "dev",
+                    "by": "dataset",
+                    "dataset": selected.dev,
+                    "metric": "spearman",
+                    "value": dev.score,
+                }
+            ]
+        for evaluation in evaluations.get(run.id, ()):
+            scores += _scores(evaluation)
         rows += [run_values | score for score in scores or [{}]]
     return tidy_frame(rows, TRAINED)
-
-
-def _dev_scores(status: Status, evaluate: EvaluateSection) -> Iterator[Row]:
-    """The dev score of the state that the model is of: the best one or the last."""
-    if (dev := status.best_dev if evaluate.keep == "best" else status.dev) is not None:
-        score_row = {"task": "dev", "by": "dataset", "dataset": evaluate.dev, "metric": "spearman"}
-        yield score_row | {"value": dev.score}
 
 
 def _scores(evaluation: Evaluation) -> Iterator[Row]:

@@ -28,8 +28,8 @@ def verdicts(
 ) -> list[str]:
     """Return a sentence for each model against the first of MODELS on each task, at most three.
 
-    SLICES are the rows of a comparison BY a property; numbers in a unit of their own, such as the
-    geometry of vectors, have no better model.
+    SLICES are the rows of a comparison BY a property. Numbers for which no model is better, such
+    as the geometry of vectors, get no sentence.
     """
     first_model, *other_models = models
     tasks: dict[str, list[ComparedSlice]] = {}
@@ -48,8 +48,10 @@ def verdicts(
                 names = titles[model], titles[first_model]
                 sentences.append(_sentence(measured_slices, model, names, by, measure, on_task))
     hidden_count = len(sentences) - MOST
-    hint = "1 more is" if hidden_count == 1 else f"{hidden_count} more are"
-    return [*sentences[:MOST], *([f"{hint} in the table"] if hidden_count > 0 else [])]
+    if hidden_count > 0:
+        hint = "1 more is" if hidden_count == 1 else f"{hidden_count} more are"
+        sentences[MOST:] = [f"{hint} in the table"]
+    return sentences
 
 
 def direction(difference: Difference) -> int:
@@ -67,20 +69,26 @@ def _sentence(
     measure: str,
     on_task: str,
 ) -> str:
-    """Return how a model does against the first one on the slices of one task; NAMES are theirs."""
+    """Return how a model does against the first one on the slices of one task; NAMES are the
+    titles of the model and of the first one.
+    """
     single_slices = [
         row for row in slices if not row.averaged_keys and not isnan(row.differences[model].delta)
     ]
     averages = [row for row in slices if row.averaged_keys]
-    overall = averages[-1] if averages else single_slices[0] if len(single_slices) == 1 else None
-    differences, count = [row.differences[model] for row in single_slices], len(single_slices)
+    count = len(single_slices)
+    overall = None
+    if averages or count == 1:
+        overall = (averages or single_slices)[-1]
+    differences = [row.differences[model] for row in single_slices]
     signs = [direction(difference) for difference in differences]
     winner, loser = names
     is_turned = overall is not None and overall.differences[model].delta < 0
     if is_turned:
-        winner, loser, signs = loser, winner, [-sign for sign in signs]
-    is_each_whole = by == DATASET and len({row.dataset for row in single_slices}) == count
-    unit = "datasets" if is_each_whole else "slices"
+        winner, loser = loser, winner
+        signs = [-sign for sign in signs]
+    datasets = {row.dataset for row in single_slices}
+    unit = "datasets" if by == DATASET and len(datasets) == count else "slices"
     wins, losses = (f"{signs.count(sign)} of {count} {unit}" for sign in (1, -1))
     losses_text = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
     if overall is None:
@@ -91,12 +99,13 @@ def _sentence(
         elif not counts:
             counts = [f"{winner} and {loser} are not distinguished on any of {count}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
-    difference, scale = overall.differences[model], scale_of(overall.task, overall.metric)
-    place = f"{measure}{on_task}"
+    where = on_task
     if averages:
-        place = f"{measure} on average{on_task}"
+        where = f" on average{on_task}"
     elif not on_task or by != DATASET:
-        place = f"{measure} on {overall.slice_title}"
+        where = f" on {overall.slice_title}"
+    measure += where
+    difference, scale = overall.differences[model], scale_of(overall.task, overall.metric)
     delta, low, high = attributes(difference, "delta low high", scale).values()
     if not isnan(low):
         limit = largest_difference(overall.metric, scale)
@@ -106,12 +115,12 @@ def _sentence(
     points_text = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")
     counts = ([f"on {wins}"] * (1 in signs) + losses_text) * bool(averages)
     if difference.significant:
-        text = f"{winner} beats {loser} by {points_text}{place}"
+        text = f"{winner} beats {loser} by {points_text}{measure}"
         return f"{text}, and {'; '.join(counts)}" if counts else text
     if difference.equivalent:
-        text = f"{winner} and {loser} are equal within the margin{place}: {points_text}"
+        text = f"{winner} and {loser} are equal within the margin{measure}: {points_text}"
     elif isnan(difference.p):
-        text = f"{winner} is {points_text} above {loser}{place} (not tested)"
+        text = f"{winner} is {points_text} above {loser}{measure} (not tested)"
     else:
-        text = f"{winner} and {loser} are not distinguished{place}: {points_text}"
+        text = f"{winner} and {loser} are not distinguished{measure}: {points_text}"
     return "; ".join([text, *counts])

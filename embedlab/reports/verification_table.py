@@ -22,22 +22,18 @@ def verification_table(pair: ResultPair) -> tuple[Table, bool]:
     for part in differing_parts:
         names[part.agreement].append(part.name)
         if part.agreement in {"differs", "other version"}:
-            part_values = {
-                "first": joined_or_none(part.first),
-                "second": joined_or_none(part.second),
-            }
-            rows.append({"kind": "part", "what": part.name, **part_values})
+            first, second = joined_or_none(part.first), joined_or_none(part.second)
+            rows.append({"kind": "part", "what": part.name, "first": first, "second": second})
     for key, (first_value, second_value) in pair.differing_scores.items():
         low, high = interval_results.intervals.get(key, (None, None))
+        difference = number(second_value - first_value, is_signed=True, low=low, high=high)
         rows.append(
             {
                 "kind": "score",
                 "what": " ".join(filter(None, (key.slice, key.metric, key.setting, key.split))),
                 "first": first_value,
                 "second": second_value,
-                "difference": number(
-                    second_value - first_value, is_signed=True, low=low, high=high
-                ),
+                "difference": difference,
                 "low": low,
                 "high": high,
             }

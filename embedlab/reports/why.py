@@ -14,7 +14,7 @@ from embedlab.analysis.comparison import Difference, hanging_note
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.rank_errors import RIGHT, WRONG
 from embedlab.analysis.seed_notes import REACH_NOTE
-from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS, Tested
+from embedlab.comparison.combinations import FEWEST_OF_HALF, FEWEST_SEEDS
 from embedlab.comparison.explanation import DifferenceExplanation, Side
 from embedlab.comparison.in_common import FEWEST_WITH_WORD
 from embedlab.comparison.uneven import FEWEST, KindDifference
@@ -121,9 +121,8 @@ def _kinds_table(
         answer=[*_answer(explanation)],
         signatures=comparison.signatures,
         caption=lambda: join_sentences(
-            f"{second_title} minus {first_title} on the {len(shown_rows) - 1} of {len(kinds)} "
-            "kinds of items whose "
-            "difference is most unlike that on the others, the surest first; "
+            f"{second_title} minus {first_title} on the {len(shown_rows) - 1} of {len(kinds)} kinds "
+            "of items whose difference is most unlike that on the others, the surest first; "
             f"{subject_text(comparison)}",
             *data_sentences(comparison.marks),
             f"Intervals: 95%, each on its own, over items; {DEPENDENCE}.",
@@ -151,27 +150,21 @@ def _answer(explanation: DifferenceExplanation) -> Iterator[str]:
 def _findings(explanation: DifferenceExplanation) -> Iterator[str]:
     """Yield the surest of each kind of findings that are clear."""
     second_title, search = _titles(explanation)[explanation.second], explanation.search
-    confirmation = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
+    lead = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
     kinds = [(kind, "") for kind in explanation.kind_differences if kind.contrast.significant]
-    for kinds_found in (
-        kinds,
-        [(tested.kind_difference, confirmation) for tested in search.confirmed],
-    ):
-        for kind, lead in kinds_found[:1]:
-            point_gain = _scale(explanation) * kind.contrast.delta
-            does = f"{abs(point_gain):z.1f} points {'more' if point_gain > 0 else 'less'}"
-            yield f"{lead}{second_title} gains {does} on items with {kind.title} than on others"
+    confirmed = [(tested.kind_difference, lead) for tested in search.confirmed]
+    for kind, words in kinds[:1] + confirmed[:1]:
+        point_gain = _scale(explanation) * kind.contrast.delta
+        gain = f"{abs(point_gain):z.1f} points {'more' if point_gain > 0 else 'less'}"
+        yield f"{words}{second_title} gains {gain} on items with {kind.title} than on others"
     for side in explanation.sides:
-        common = [
-            commonality for commonality in (*side.common, *side.words) if commonality.by != "error"
-        ]
-        clear = [commonality for commonality in common if commonality.significant]
-        for commonality in clear[:1]:
+        shares = (*side.common, *side.words)
+        clear = [row for row in shares if row.by != "error" and row.significant]
+        for row in clear[:1]:
             yield (
-                f"{commonality.title}: {100 * commonality.share:.0f}% of the items that only "
+                f"{row.title}: {100 * row.share:.0f}% of the items that only "
                 f"{_titles(explanation)[side.model]} gets right, "
-                f"{100 * commonality.elsewhere:.0f}% "
-                "of the others"
+                f"{100 * row.elsewhere:.0f}% of the others"
             )
 
 
@@ -181,17 +174,16 @@ def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str
         yield f"no property splits a dataset into two parts of {FEWEST} items or more"
         return
     yield _sign(
-        f"{MODELS.sign}: not zero at 5%, corrected by Holm over {len(kinds)} kinds of items; --rows shows "
-        "more"
+        f"{MODELS.sign}: not zero at 5%, corrected by Holm over {len(kinds)} kinds of items; "
+        "--rows shows more"
     )
     if kinds[0].contrast.reach == "checkpoints":
         yield REACH_NOTE
     yield from hanging_note((kind.title, kind.contrast.topic) for kind in kinds[:shown])
     for steadiness in explanation.steadiness:
         yield (
-            f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items that "
-            "only one model gets "
-            f"right, {100 * steadiness.changed:z.0f}% change sides with another seed"
+            f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items that only "
+            f"one model gets right, {100 * steadiness.changed:z.0f}% change sides with another seed"
         )
     if any(len(kind.datasets) > 1 for kind in kinds):
         yield "differences are means over the datasets that have both kinds of items"
@@ -203,43 +195,36 @@ def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str
 
 
 def _combinations_table(explanation: DifferenceExplanation, rows: int) -> tuple[Table, list[Row]]:
-    """Return the combinations of two properties that the other half confirms; the surest three
-    where it confirms none.
+    """Return the combinations of two properties that the other half confirms; if it confirms none,
+    the surest three.
     """
     search, scale = explanation.search, _scale(explanation)
-
-    def facts_of(tested: Tested) -> Row:
-        return _kind_facts(tested.kind_difference, explanation) | {
+    records = [
+        {
+            **_kind_facts(tested.kind_difference, explanation),
             "part": "combination",
             "searched": scale * tested.searched,
             "could_find": scale * tested.smallest,
             "p_corrected": tested.p_corrected,
             "significant": tested.is_confirmed,
         }
-
+        for tested in search.tested
+    ]
     combinations = search.confirmed[:rows] or search.tested[:_FEW]
-    confirmation = "on other topics" + (" and other seeds" if search.seeds else "")
+    confirmation = "confirmed" if search.confirmed else "none confirmed"
+    confirmation += " on other topics" + (" and other seeds" if search.seeds else "")
+    shown_rows, topics = [], []
+    for tested in combinations:
+        kind, sign = tested.kind_difference, MODELS.sign * tested.is_confirmed
+        shown_rows.append(_kind_cells(kind, explanation, sign))
+        topics.append((kind.title, kind.contrast.topic))
     table = Table(
-        f"Two properties together, {'confirmed' if search.confirmed else 'none confirmed'} "
-        f"{confirmation}",
+        f"Two properties together, {confirmation}",
         _difference_columns(explanation),
-        [
-            _kind_cells(
-                combination.kind_difference,
-                explanation,
-                MODELS.sign * combination.is_confirmed,
-            )
-            for combination in combinations
-        ],
-        [
-            *_combined_notes(explanation),
-            *hanging_note(
-                (tested.kind_difference.title, tested.kind_difference.contrast.topic)
-                for tested in combinations
-            ),
-        ],
+        shown_rows,
+        [*_combined_notes(explanation), *hanging_note(topics)],
     )
-    return table, [facts_of(tested) for tested in search.tested]
+    return table, records
 
 
 def _combined_notes(explanation: DifferenceExplanation) -> Iterator[str]:
@@ -251,10 +236,8 @@ def _combined_notes(explanation: DifferenceExplanation) -> Iterator[str]:
     )
     yield (
         f"searched: {search.combinations} combinations on half of the topics ({searched_items} "
-        "items); "
-        f"tested: the {count} surest on the other half ({tested_items} items){seeds_note}, where "
-        "the numbers "
-        "are from"
+        f"items); tested: the {count} surest on the other half ({tested_items} items){seeds_note}, "
+        "where the numbers are from"
     )
     yield _sign(
         f"{MODELS.sign}: confirmed, in the direction of the search: 5% after Benjamini "
@@ -285,27 +268,19 @@ def _commonalities_table(
         }
         for common in (*side.common, *side.words)
     ]
-    common, word_records = (
-        [record for record in records if record["part"] == part] for part in ("common", "word")
-    )
-    clear = [record for record in common if record["significant"]]
-    clear_words = [record for record in word_records if record["significant"]]
-    shown_rows = [
-        {
-            **record,
-            **{key: number(record[key], digits=1, sign="%") for key in ("share", "elsewhere")},
-            "difference": _points(record, "*" * record["significant"]),
-        }
-        for record in [*(clear[:rows] or common[:_FEW]), *clear_words[:rows]]
-    ]
+    shares = [record for record in records if record["part"] == "common"]
+    words = [record for record in records if record["part"] == "word"]
+    clear_shares = [record for record in shares if record["significant"]]
+    clear_words = [record for record in words if record["significant"]]
+    shown_rows = []
+    for record in [*(clear_shares[:rows] or shares[:_FEW]), *clear_words[:rows]]:
+        cells = {key: number(record[key], digits=1, sign="%") for key in ("share", "elsewhere")}
+        cells["difference"] = _points(record, "*" * record["significant"])
+        shown_rows.append(record | cells)
     notes: list[str] = [_rule_of_sides(explanation)]
-    if common:
-        notes.append(
-            _sign(
-                f"*: differs from 0 at 5%, corrected by Holm over {len(common)} shares; seeds are "
-                "not counted"
-            )
-        )
+    if shares:
+        family = f"corrected by Holm over {len(shares)} shares; seeds are not counted"
+        notes.append(_sign(f"*: differs from 0 at 5%, {family}"))
     else:
         notes.append("too few items to look for what they have in common")
     if clear_words:
@@ -323,7 +298,7 @@ def _commonalities_table(
         f"What {side.items} of {explanation.items} items have in common that only "
         f"{_titles(explanation)[side.model]} gets right"
     )
-    return Table(title, columns, shown_rows, notes), [*common, *word_records]
+    return Table(title, columns, shown_rows, notes), shares + words
 
 
 def _rule_of_sides(explanation: DifferenceExplanation) -> str:

@@ -170,7 +170,7 @@ def _together_table(effects: WordEffects) -> Table:
             "word": first_words[row].text,
             "second_word": second_words[column].text,
         }
-        for row, column in zip(*(pair_rows.tolist() for pair_rows in indices), strict=True)
+        for row, column in np.transpose(indices).tolist()
     ]
     table = _pivot_table(
         effects,
@@ -230,19 +230,17 @@ def _pivot_table(
     numbers: Callable[[ExplainedModel], Mapping[str, Floats | None]],
     leading: Sequence[Column],
 ) -> Table:
-    """Return one row a place, one column a model with its effect, and one a further model with its
-    difference from the first; the frame has one row a place and model. NUMBERS are by place.
+    """Return a row for each of ROW_HEADS, with a column for the effect of each model and one for
+    the difference of each further model from the first; the frame has a row for each row and model.
+
+    NUMBERS gives arrays of one value a row.
     """
     first_model, *other_models = effects.models
     titles = titles_of([model.name for model in effects.models])
     records: list[Row] = []
     shown_rows = [{**row_head} for row_head in row_heads]
     for model in effects.models:
-        columns = {
-            key: numbers_of_model
-            for key, numbers_of_model in numbers(model).items()
-            if numbers_of_model is not None
-        }
+        columns = {key: values for key, values in numbers(model).items() if values is not None}
         for row, row_cells in enumerate(shown_rows):
             record = {key: float(values[row]) for key, values in columns.items()}
             effect = number(record["effect"], digits=1, is_signed=True)
@@ -286,8 +284,8 @@ def token_tables(
     *,
     marks: Sequence[str],
 ) -> list[Table]:
-    """Return the parts of the cosine of each model by the words of each sentence; they add up to
-    it.
+    """Return what each word of each sentence contributes to the cosine of each model; the
+    contributions add up to it.
     """
     titles = titles_of([view.name for view in views])
     texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
@@ -305,14 +303,11 @@ def token_tables(
                 row[name] = number(contribution, digits=3, is_signed=True)
             shown_rows.append(row)
     for view in views:
-        for (row_at, column), contribution in np.ndenumerate(view.parts):
-            first_fields = {"kind": "parts", "model": view.name, "place": row_at + 1}
-            second_fields = {"second_place": column + 1, "second_word": texts[1][column]}
-            records.append(
-                first_fields
-                | second_fields
-                | {"word": texts[0][row_at], "part": float(contribution)}
-            )
+        for (word, other), contribution in np.ndenumerate(view.parts):
+            record = {"kind": "parts", "model": view.name, "part": float(contribution)}
+            record |= {"place": word + 1, "word": texts[0][word]}
+            record |= {"second_place": other + 1, "second_word": texts[1][other]}
+            records.append(record)
     columns = columns_of("sentence [group]", "word [key]")
     columns += score_columns(titles)
     cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)

@@ -48,12 +48,10 @@ class _Joined:
 def evaluate_items(
     task: Task, spec: ModelSpec, settings: Settings, names: Sequence[str]
 ) -> TaskResult:
-    """Return the outcomes of predictions that are in a file, on TASK or those of its datasets in
-    NAMES.
+    """Return the outcomes of predictions that are in a file, on TASK or its datasets in NAMES.
 
     An unknown dataset, an item out of range or twice, and a label that no item has are errors that
-    name file and line. A dataset of which items are missing has no number, and a note says how
-    many.
+    name file and line. A dataset with missing items has no number, and a note says how many.
     """
     read_items = spec.shipped.items
     assert read_items is not None
@@ -74,11 +72,18 @@ def evaluate_items(
             f"{path} has no dataset of {', '.join(names) or task.name}",
             hint=f"known: {', '.join(task.item_datasets)}"[:300],
         )
-    gold, missing_errors = _gold(
-        task, Source.from_settings(settings), list(dict.fromkeys(map(_base, file_datasets)))
-    )
+    source = Source.from_settings(settings)
+    gold: dict[str, GoldItems] = {}
+    missing_errors: list[MissingError] = []
+    for dataset in dict.fromkeys(map(_base, file_datasets)):
+        try:
+            gold |= {items.name: items for items in task.items(source, [dataset])}
+        except MissingError as error:
+            missing_errors.append(error)
     joined_sets, notes = [], [error.message for error in missing_errors]
-    for name in (dataset for dataset in file_datasets if dataset in gold or not missing_errors):
+    for name in file_datasets:
+        if name not in gold and missing_errors:
+            continue
         if name not in gold:
             raise MissingError(
                 f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}"
@@ -109,20 +114,6 @@ def evaluate_items(
         tested=tuple(joined_items.gold.part for joined_items in joined_sets),
         outcomes=outcomes,
     )
-
-
-def _gold(
-    task: Task, source: Source, datasets: Sequence[str]
-) -> tuple[dict[str, GoldItems], list[MissingError]]:
-    """Return the gold items of DATASETS by name, and the errors of those that are not available."""
-    by_name: dict[str, GoldItems] = {}
-    missing_errors: list[MissingError] = []
-    for dataset in datasets:
-        try:
-            by_name |= {gold.name: gold for gold in task.items(source, [dataset])}
-        except MissingError as error:
-            missing_errors.append(error)
-    return by_name, missing_errors
 
 
 def _base(name: str) -> str:

@@ -4,11 +4,11 @@ text seen in training.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from embedlab.core.note import Note, NoteKind
-from embedlab.core.printable import FEW, PAIRS_SHARED, SENTENCES_SHARED, Sign
+from embedlab.core.printable import FEW, PAIRS_SHARED, SENTENCES_SHARED
 from embedlab.data.marks import UNKNOWN_TEXT, marks_of
 
 if TYPE_CHECKING:  # showing stored numbers needs neither polars nor the readers of training data
@@ -26,7 +26,7 @@ WHITENED = (
 
 
 def training_marks(spec: ModelSpec) -> tuple[str, ...]:
-    """Return the marks of every number of a model: those of its runs' training data, and of unknown
+    """Return the marks of all numbers of a model: of its runs' training data, and of unknown
     training text.
     """
     from embedlab.scoring.training_text import is_text_unknown
@@ -36,10 +36,9 @@ def training_marks(spec: ModelSpec) -> tuple[str, ...]:
         is_partial=any(environment.is_partial for environment in environments),
         is_generated=any(environment.is_generated for environment in environments),
     )
-    shortened = (
-        (SHORTENED,) if any(environment.is_shortened for environment in environments) else ()
-    )
-    return (*marks, *shortened, *((UNKNOWN_TEXT,) if is_text_unknown(spec) else ()))
+    if any(environment.is_shortened for environment in environments):
+        marks = (*marks, SHORTENED)
+    return (*marks, UNKNOWN_TEXT) if is_text_unknown(spec) else marks
 
 
 def training_precision(spec: ModelSpec) -> str | None:
@@ -161,39 +160,26 @@ def _is_few(overlap: Overlap) -> bool:
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     """Return the footnotes of these signs, with the counts of each slice."""
-    pairs = [
-        f"{name} {overlap.shared_pairs} of {overlap.pairs}"
-        for name, overlap in overlaps.items()
-        if overlap.shared_pairs
-    ]
-    sentences, few = (
-        [
-            f"{name} {overlap.shared_sentences} of {overlap.sentences}"
-            for name, overlap in overlaps.items()
-            if overlap.shared_sentences and not overlap.shared_pairs
-            if _is_few(overlap) is is_few
-        ]
-        for is_few in (False, True)
+    pairs, sentences, few = [], [], []
+    for name, overlap in overlaps.items():
+        shared = f"{name} {overlap.shared_sentences} of {overlap.sentences}"
+        if overlap.shared_pairs:
+            pairs.append(f"{name} {overlap.shared_pairs} of {overlap.pairs}")
+        elif overlap.shared_sentences and _is_few(overlap):
+            few.append(shared)
+        elif overlap.shared_sentences:
+            sentences.append(shared)
+    kinds: tuple[tuple[NoteKind, str, list[str]], ...] = (
+        ("shared pairs", f"{PAIRS_SHARED.sign} test pairs", pairs),
+        ("shared sentences", f"{SENTENCES_SHARED.sign} test sentences", sentences),
+        ("few shared sentences", "fewer than 5% of the test sentences", few),
     )
-    kinds: tuple[tuple[NoteKind, Sign | None, str, list[str]], ...] = (
-        ("shared pairs", PAIRS_SHARED, "test pairs", pairs),
-        ("shared sentences", SENTENCES_SHARED, "test sentences", sentences),
-        ("few shared sentences", None, "fewer than 5% of the test sentences", few),
-    )
-    declared = [name for name, overlap in overlaps.items() if overlap.declared]
-    declaration = (
-        f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {', '.join(declared)}"
-    )
-    return (
-        *(
-            Note(_in_training(sign, texts, counts), kind=kind)
-            for kind, sign, texts, counts in kinds
-            if counts
-        ),
-        *([Note(declaration, kind="shared sentences")] if declared else []),
-    )
-
-
-def _in_training(sign: Sign | None, texts: str, counts: Sequence[str]) -> str:
-    mark = f"{sign.sign} " if sign is not None else ""
-    return f"{mark}{texts} that are in its training data: {', '.join(counts)}"
+    notes = []
+    for kind, texts, counts in kinds:
+        if counts:
+            text = f"{texts} that are in its training data: {', '.join(counts)}"
+            notes.append(Note(text, kind=kind))
+    if declared := ", ".join(name for name, overlap in overlaps.items() if overlap.declared):
+        text = f"{SENTENCES_SHARED.sign} declared as its training data, not counted: {declared}"
+        notes.append(Note(text, kind="shared sentences"))
+    return tuple(notes)

@@ -79,9 +79,9 @@ def member_result(
             return TaskResult(evaluation=stored, outcomes=_in_task_order(usable, texts))
         wanted_names = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
         missing_names = tuple(name for name in wanted_names if name not in usable)
-        template = (
-            _evaluation_of_vectors(score_place) if len(missing_names) < len(wanted_names) else None
-        )
+        template = None
+        if len(missing_names) < len(wanted_names):
+            template = _evaluation_of_vectors(score_place)
         if template is not None:
             is_partial_possible = (
                 selected.definition.datasets
@@ -89,15 +89,19 @@ def member_result(
                 and (not selected.names or {*missing_names} <= {*selected.names})
             )
             if not missing_names:
-                name = selected.evaluation_name(setting)
-                empty = replace(template, task=name, model=spec.name, data=(), marks=(), scores=())
-                empty = replace(empty, refused=())
+                empty = replace(
+                    template,
+                    task=selected.evaluation_name(setting),
+                    model=spec.name,
+                    data=(),
+                    marks=(),
+                    scores=(),
+                    refused=(),
+                )
                 return TaskResult(evaluation=empty, outcomes=_in_task_order(usable, texts))
             if texts is not None and is_partial_possible:
-                missing_selection, missing_texts = (
-                    SelectedTask(task=selected.task, names=missing_names),
-                    texts.of(missing_names),
-                )
+                missing_selection = SelectedTask(task=selected.task, names=missing_names)
+                missing_texts = texts.of(missing_names)
                 name = missing_selection.stored_name(setting)
                 stored_missing = stored_evaluation(
                     score_place, name, missing_texts, session.settings
@@ -213,55 +217,45 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     shared text.
     """
     text, evaluation = training_text(spec, settings), result.evaluation
-    overlaps = (
-        [
-            (tested_part.state.name, text.text.overlap(tested_part.frame))
-            for tested_part in result.tested
+    overlaps, slice_overlaps = [], {}
+    if text.text is not None:
+        overlaps = [
+            (tested.state.name, text.text.overlap(tested.frame)) for tested in result.tested
         ]
-        if text.text is not None
-        else []
-    )
+        slice_overlaps = _overlaps_by(result, text.text)
     # Both validation splits of MNLI are named mnli.
     totals = {
         name: total_overlap(counts for other_name, counts in overlaps if other_name == name)
         for name, _ in overlaps
     }
     overlaps_by_name = {name: counts for name, counts in totals.items() if counts}
-    slice_overlaps = {} if text.text is None else _overlaps_by(result, text.text)
     trained_marks, notes = training_marks(spec), (*training_notes(spec), *text.notes)
-    marks = {
-        *evaluation.marks,
-        *trained_marks,
-        *((OVERLAP,) if overlaps_by_name or evaluation.overlaps else ()),
-    }
-    return replace(
-        result,
-        evaluation=replace(
-            evaluation,
-            marks=tuple(sorted(marks)),
-            notes=(
-                *evaluation.notes,
-                *notes,
-                *overlap_notes({**evaluation.overlaps, **overlaps_by_name}),
-            ),
-            overlaps={
-                **evaluation.overlaps,
-                **slice_overlaps,
-                **overlaps_by_name,
-                **_averages(result, totals),
-            },
-            **model_facts(spec),
-        ),
-        outcomes=tuple(
-            replace(
-                outcome,
-                marks=tuple(sorted({*outcome.marks, *trained_marks})),
-                notes=(*outcome.notes, *notes),
-                overlap=overlaps_by_name.get(outcome.dataset, outcome.overlap),
-            )
-            for outcome in result.outcomes
-        ),
+    marks = {*evaluation.marks, *trained_marks}
+    dataset_overlaps = {**evaluation.overlaps, **overlaps_by_name}
+    if dataset_overlaps:
+        marks.add(OVERLAP)
+    outcomes = [
+        replace(
+            outcome,
+            marks=tuple(sorted({*outcome.marks, *trained_marks})),
+            notes=(*outcome.notes, *notes),
+            overlap=overlaps_by_name.get(outcome.dataset, outcome.overlap),
+        )
+        for outcome in result.outcomes
+    ]
+    evaluation = replace(
+        evaluation,
+        marks=tuple(sorted(marks)),
+        notes=(*evaluation.notes, *notes, *overlap_notes(dataset_overlaps)),
+        overlaps={
+            **evaluation.overlaps,
+            **slice_overlaps,
+            **overlaps_by_name,
+            **_averages(result, totals),
+        },
+        **model_facts(spec),
     )
+    return replace(result, evaluation=evaluation, outcomes=tuple(outcomes))
 
 
 def _overlaps_by(result: TaskResult, text: KnownText) -> dict[str, Overlap]:

@@ -1,6 +1,6 @@
 """The evaluations that a user selects by the names of tasks and datasets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -78,12 +78,14 @@ def select_tasks(
         if not (members := [name for task in all_tasks() for name in task.members(suite)]):
             raise unknown_name_error("task", suite, [ALL, *task_names()])
         suite, names = None, [*members, *names]
+    if not names and suite == ALL:
+        return [
+            SelectedTask(task=task.name, names=datasets)
+            for task in all_tasks()
+            for datasets in task.in_all(folder)
+        ]
     if not names:
-        return (
-            list(_all_selections(folder))
-            if suite == ALL
-            else [SelectedTask(task=suite or DEFAULT_TASK)]
-        )
+        return [SelectedTask(task=suite or DEFAULT_TASK)]
     by_task: dict[tuple[str, str | None], list[str]] = {}
     for name in dict.fromkeys(names):
         task = _task_of(name)
@@ -96,10 +98,11 @@ def select_tasks(
     selected = []
     for (task, set_name), datasets in by_task.items():
         # A whole task, or set of probing files, includes those of its datasets that are also named.
-        set_datasets = (
-            tuple(datasets) if set_name is None or set_name not in datasets else (set_name,)
-        )
-        selected.append(SelectedTask(task=task, names=() if task in datasets else set_datasets))
+        if task in datasets:
+            datasets = []
+        elif set_name in datasets:
+            datasets = [set_name]
+        selected.append(SelectedTask(task=task, names=tuple(datasets)))
     return selected
 
 
@@ -150,11 +153,6 @@ def stored_selection(name: str) -> SelectedTask | None:
     return SelectedTask(task=task.name, names=(base_name,)) if task is not None else None
 
 
-def _all_selections(folder: Path | None) -> Iterator[SelectedTask]:
-    for task in all_tasks():
-        yield from (SelectedTask(task=task.name, names=names) for names in task.in_all(folder))
-
-
 def _task_with(name: str) -> Task | None:
     """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever
     their names are in the alphabet.
@@ -172,14 +170,13 @@ def _task_of(name: str) -> str:
         return task.name
     if (plugin := plugins.find("tasks", name)) is not None:
         plugin.load()  # says why it cannot be used
-    if (
-        item_task := next((task.name for task in all_tasks() if name in task.item_datasets), None)
-    ) is not None:
-        message = (
-            f"{name!r} is not selected by itself: the task {item_task!r} scores it for models "
-            f"that were trained on it"
-        )
-        raise UsageError(message, hint=f"--task {item_task}")
+    for other in all_tasks():
+        if name in other.item_datasets:
+            message = (
+                f"{name!r} is not selected by itself: the task {other.name!r} scores it for models "
+                f"that were trained on it"
+            )
+            raise UsageError(message, hint=f"--task {other.name}")
     if plugins.find("datasets", name) is not None:
         kind = dataset(name).kind  # or an error that says why it cannot be used
         raise UsageError(

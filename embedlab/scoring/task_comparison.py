@@ -42,28 +42,24 @@ if TYPE_CHECKING:
 
 def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Series:
     """Return the models that were trained on each item († the pair, ‡ a sentence of it), null for
-    none; KEYS are the hashes of their sentences, TEXTS by model.
+    none; KEYS are the hashes of the items' sentences, TEXTS what each model was trained on.
     """
-    has_text = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
-    marked_names = [
-        [
-            f"{mark}{name}" if (mark := overlap_sign(overlap)) else ""
-            for overlap in text.row_overlaps(keys.filter(has_text))
-        ]
-        for name, text in texts.items()
-    ]
     nulls = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
     if not texts:
         return nulls
+    has_text = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
+    marked_names = []
+    for name, text in texts.items():
+        marks = map(overlap_sign, text.row_overlaps(keys.filter(has_text)))
+        marked_names.append([f"{mark}{name}" if mark else "" for mark in marks])
     trained_models = [
-        ", ".join(filter(None, row)) or None for row in zip(*marked_names, strict=True)
+        ", ".join(filter(None, names)) or None for names in zip(*marked_names, strict=True)
     ]
     return nulls.scatter(has_text.arg_true(), pl.Series(trained_models, dtype=pl.String))
 
 
-Facts = Mapping[
-    str, str
-]  # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
+# pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
+Facts = Mapping[str, str]
 Progress = Callable[[int, int], None]
 TEST = "dyadic"  # what signatures and frames call the test of every difference
 
@@ -79,9 +75,8 @@ class TaskComparison(Comparison):
     facts: Mapping[str, Facts]  # by member, for members that were evaluated on a task
     model_marks: Mapping[str, Collection[str]]  # by model
     notes: tuple[str, ...]
-    left_out: tuple[
-        str, ...
-    ] = ()  # datasets without a row, and why; or that a selection leaves out no item
+    # datasets without a row, and why; or that a selection leaves out no item
+    left_out: tuple[str, ...] = ()
     signatures: Mapping[str, str]  # by model
     states: Sequence[DatasetState]  # of the data that was read
     is_whole: bool  # nothing was missing
@@ -145,36 +140,28 @@ class ComparisonInput:
         models = {}
         for row in rows:
             members = [self.models_by_name[member] for member in row.members]
-            models[row.name] = ModelProvenance(
-                text=members[0].text,
-                lack=members[0].lack,
-                marks={*chain(*(member_model.marks for member_model in members))},
-                overlaps={
-                    key: value
-                    for member_model in members
-                    for key, value in member_model.overlaps.items()
-                },
-                signatures=[value for member_model in members for value in member_model.signatures],
-            )
+            model = ModelProvenance(text=members[0].text, lack=members[0].lack)
+            models[row.name] = model
+            for member in members:
+                model.marks |= member.marks
+                model.overlaps |= member.overlaps
+                model.signatures += member.signatures
         return replace(self, models=rows, models_by_name=models)
 
     def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
         evidence, overlaps, left_out, rows = self._slice_evidence(slicing, progress)
         task_order = {task: index for index, task in reversed([*enumerate(self.order)])}
-        evidence.sort(
-            key=lambda evidence: task_order[evidence.task]
-        )  # numbers without items stay with their task
+        # numbers without items stay with their task
+        evidence.sort(key=lambda row: task_order[row.task])
         compared_slices = compare_slices(evidence, self.models, slicing)
-        averages = {
-            slice_evidence.key for slice_evidence in evidence if slice_evidence.averaged_keys
-        }
-        counts = {
-            name: {
-                key: counted for key, counted in overlap.items() if counted and key not in averages
+        averages = {row.key for row in evidence if row.averaged_keys}
+        counts = {}
+        for name, by_slice in overlaps.items():
+            counts[name] = {
+                key: overlap for key, overlap in by_slice.items() if overlap and key not in averages
             }
-            for name, overlap in overlaps.items()
-        }
+        common_mark = {COMMON} if slicing.common else set()
         return TaskComparison(
             **vars(compared_slices),
             rows=rows if slicing.common else None,
@@ -182,8 +169,7 @@ class ComparisonInput:
             counts=counts,
             facts=self.facts,
             model_marks={
-                name: model.marks | {COMMON} if slicing.common else model.marks
-                for name, model in self.models_by_name.items()
+                name: model.marks | common_mark for name, model in self.models_by_name.items()
             },
             notes=tuple(self.notes),
             left_out=tuple(left_out),
@@ -195,8 +181,8 @@ class ComparisonInput:
     def _slice_evidence(
         self, slicing: Slicing, progress: Progress | None
     ) -> tuple[list[Evidence], dict[str, dict[str, Overlap]], list[str], tuple[int, int]]:
-        """Return the evidence of the slices, the text that each shares with training text, what is
-        left out, and compared of all rows.
+        """Return the evidence of the slices, the text that each shares with training text, notes on
+        what is left out, and the numbers of compared and of all rows.
         """
         if not self.outcomes:
             overlaps = {name: model.overlaps for name, model in self.models_by_name.items()}
@@ -208,7 +194,8 @@ class ComparisonInput:
         if slicing.where or is_expression(slicing.by):
             from embedlab.outcomes.selection import select_items
 
-            selection = select_items(outcomes, slicing.where, models) if slicing.where else None
+            if slicing.where:
+                selection = select_items(outcomes, slicing.where, models)
             if is_expression(slicing.by):
                 by = select_items(outcomes, slicing.by, models)
         parts = slices_of(
@@ -219,10 +206,9 @@ class ComparisonInput:
             common=slicing.common,
             has_rest=slicing.has_rest,
         )
-        is_chosen = any(
-            item_selection is not None and item_selection.is_by_results
-            for item_selection in (selection, None if isinstance(by, str) else by)
-        )
+        is_chosen = selection is not None and selection.is_by_results
+        if not isinstance(by, str):
+            is_chosen |= by.is_by_results
         self.common = (f"common/items@{_digest(outcomes, parts)}",) if slicing.common else ()
         evidence = outcome_evidence(
             outcomes,
@@ -234,23 +220,17 @@ class ComparisonInput:
         )
         expressions = (slicing.where, *slicing.meanings.values()) if slicing.where else ()
         is_looked_up = any("trained:" in expression for expression in expressions)
-        unread_texts = [
-            f"{model.name}: {known_model.lack}"
-            for model in self.models
-            if is_looked_up
-            and (known_model := self.models_by_name.get(model.name))
-            and known_model.lack
-        ]
-        left_out_notes = (
-            [f"items may be in training text that is not at hand: {'; '.join(unread_texts)}"]
-            if unread_texts
-            else []
-        )
-        if selection is not None and selection.is_selected.all() and not left_out_notes:
-            left_out_notes = [
-                f"nothing is left out: all {len(selection.is_selected):,} items fit {slicing.where!r}"
-            ]
-        left_out = [*left_out_notes, *_left_out(outcomes, parts, slicing, selection, by)]
+        lacks = {name: model.lack for name, model in self.models_by_name.items() if model.lack}
+        unread = [f"{row.name}: {lacks[row.name]}" for row in self.models if row.name in lacks]
+        left_out = []
+        if is_looked_up and unread:
+            left_out.append(
+                f"items may be in training text that is not at hand: {'; '.join(unread)}"
+            )
+        elif selection is not None and selection.is_selected.all():
+            items = f"all {len(selection.is_selected):,} items"
+            left_out.append(f"nothing is left out: {items} fit {slicing.where!r}")
+        left_out += _left_out(outcomes, parts, slicing, selection, by)
         if not slicing.is_plain:
             left_out += self.without_items()
         left_out_rows = sum(block.left_out for block in outcomes.blocks)

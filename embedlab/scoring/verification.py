@@ -90,15 +90,12 @@ def intervals_of(sides: ResultPair) -> ScoreIntervals:
     intervals: Intervals = {}
     reasons: list[str] = []
     remaining = dict.fromkeys(sides.differing_scores)
-    for name in (
-        name for name in sides.first.signature.task if name in sides.second.signature.task
-    ):
+    for name in sides.first.signature.task:
+        if name not in sides.second.signature.task:
+            continue
         selected = stored_selection(name)
-        keys = [
-            key
-            for key in remaining
-            if key.task in {name, *((selected.task,) if selected is not None else ())}
-        ]
+        tasks = {name} if selected is None else {name, selected.task}
+        keys = [key for key in remaining if key.task in tasks]
         for key in keys:
             del remaining[key]
         if keys and selected is None:
@@ -155,20 +152,13 @@ def _task_intervals(
         for result, _, fingerprint in sides.members
         if not stored[fingerprint]
     )
-    dataset_names = [
-        [dataset_outcomes.name for dataset_outcomes in member_outcomes]
-        for member_outcomes in stored.values()
-    ]
+    dataset_names = [[dataset.name for dataset in datasets] for datasets in stored.values()]
     common = set.intersection(*map(set, dataset_names))
+    shared = {}
+    for fingerprint, datasets in stored.items():
+        shared[fingerprint] = [dataset for dataset in datasets if dataset.name in common]
     outcomes = join_members(
-        {
-            key: [
-                dataset_outcomes
-                for dataset_outcomes in member_outcomes
-                if dataset_outcomes.name in common
-            ]
-            for key, member_outcomes in stored.items()
-        },
+        shared,
         [*stored],
         cache=sides.settings.cache,
         averages={name: selected.averages(dataset_names[0])},

@@ -160,7 +160,9 @@ class LocalTasks(Executor[Process]):
             *self.program,
             module="embedlab.experiments.single_cell",
         )
-        environment = {**os.environ, **({} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu})}
+        environment = {**os.environ}
+        if gpu is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = gpu
         with as_disk_errors(self.folder.log_file), open_own(self.folder.log_file) as log:
             # A session of its own: Ctrl-C reaches this process alone, which then stops them once.
             process = python_processes.start(
