@@ -355,7 +355,7 @@ def _say_cost(
 
 
 def _token_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> Report:
-    """The exact sum over pairs of tokens, of each member of each model."""
+    """Return the exact sum over pairs of tokens, for each member of each model."""
     from embedlab.data.words import shown_words
     from embedlab.reports.notes import model_marks
     from embedlab.reports.words import EXPLAINED, token_tables

@@ -153,8 +153,8 @@ def grid(options: GridOptions, session: Session) -> Report:
 def cells_report(
     planned: Sequence[PlannedGrid], session: Session, *, cell: int | None = None
 ) -> Report:
-    """The cells of every plan, which of them are done, what the others would cost, and which
-    rows lack data; nothing runs. With the number of a CELL that one is shown alone.
+    """Return the cells of every plan, which are done, what the others would cost, and which rows
+    lack data; nothing runs. With the number of a CELL, show only that cell.
     """
     from embedlab.commands.grid_plan import entries_of_runs, estimate
     from embedlab.reports.grids import cells_table

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def with_own_column(error: UnknownFieldError, names: Sequence[str]) -> UnknownFieldError:
-    """Return ERROR, or one that says that what is unknown is a column of the user's own file among
-    NAMES, and how the file's name makes it the source.
+    """Return ERROR, or an error that says that the unknown name is a column of the user's file
+    among NAMES, and how the file's name makes it the source.
     """
     if (file := _file_with(error.field, names)) is None:
         return error

@@ -68,7 +68,7 @@ class EvaluatedRows:
         return ScoredItems(tasks=tasks, published=frozenset(chain(*published)))
 
     def present_members(self, members: Members) -> Members:
-        """MEMBERS without those that are absent."""
+        """Return MEMBERS without the absent ones."""
         return {
             cell: tuple(
                 member for member in cell_members if member.name not in self.absence_reasons
@@ -211,7 +211,7 @@ def pairs_by(table: PaperTable) -> By | None:
 
 
 def _repeated_options(options: ReproductionOptions, settings: Settings) -> str:
-    """Return what a suggested command repeats of this one: what decides what is trained."""
+    """Return the options that a suggested command repeats, because they decide what is trained."""
     arguments = typed_words(options, "encoder profile overrides max_steps seeds unseen")
     arguments += [] if settings.data is None else ["--data", data_name(settings.data)]
     arguments += ["--allow-partial"] * settings.allow_partial
@@ -226,7 +226,7 @@ def absent_rows(
     options: ReproductionOptions,
     settings: Settings,
 ) -> Iterator[str]:
-    """What is said of the rows that have no model here, one note for each reason.
+    """Return the notes on rows that have no model here, one for each reason.
 
     MEMBERS are all that could be behind them; FAILURES the reasons of trainings that failed, by
     row.

@@ -214,7 +214,7 @@ def planned_trainings(
 def _plan_rows(
     table: PaperTable, options: ReproductionOptions, start: str | None, settings: Settings
 ) -> tuple[PaperTable, TablePlan]:
-    """The rows of TABLE that can be run here, and their trainings but those without data."""
+    """Return the rows of TABLE that can be run here, and those of their trainings with data."""
     rows, _ = select_rows(table, options, start, settings)
     return rows, plan_table(rows, options, start, settings)
 
@@ -296,8 +296,8 @@ def _progress(
     at_once: int,
     missing_data: tuple[str, ...] = (),
 ) -> TableProgress:
-    """Return how far trainings are. SECONDS_LEFT are of each: 0 where it is done, None where no
-    such one was measured; ABSENT are those that lack data.
+    """Return how far trainings are. SECONDS_LEFT has a number for each: 0 if it is done, None if no
+    such training was measured; ABSENT are the trainings without data.
     """
     from embedlab.reports.papers import TableProgress
 
@@ -313,9 +313,7 @@ def _progress(
 
 
 def is_startable(table: PaperTable, start: str | None) -> bool:
-    """Return whether rows of TABLE can start from START; those about an encoder of their own
-    cannot.
-    """
+    """Return whether rows of TABLE can start from START; rows about another encoder cannot."""
     sources = table.sources.values()
     return bool(sources) and (start is None or any(source.encoder is None for source in sources))
 

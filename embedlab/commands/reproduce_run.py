@@ -115,7 +115,7 @@ def reproduce_tables(
     tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
 ) -> list[Reproduction]:
     """Train or find the models of TABLES, evaluate what is missing, and compare each table with the
-    published one; tables for which data is missing are refused before, or left out of many.
+    published one; tables without their data are refused before, or left out if there are others.
     """
     check_named_rows(tables, options)
     check_servers(tables, options)
@@ -213,7 +213,7 @@ def shown_tables(
     *,
     is_brief: bool,
 ) -> list[Table]:
-    """Return what is shown of TABLES, all of it or what answers; one that is not reproduced is
+    """Return all that is shown of TABLES, or only what answers; a table that is not reproduced is
     shown as published.
     """
     answers_by_table = {
@@ -379,7 +379,7 @@ def _epochs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repro
 
 
 def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
-    """A table of times: how long the runs behind each row took, but those that were interrupted."""
+    """Return a table of times: how long the runs behind each row took, except interrupted runs."""
     table = rows.table
     numbers = {}
     for row in table.sources:
@@ -420,7 +420,7 @@ def _last_scores(run: RunFolder) -> list[float]:
 def _figure(
     rows: EvaluatedTable, base: Reproduction, property_name: By, session: Session
 ) -> Reproduction:
-    """A figure: the rows compared slice by slice with the first of them."""
+    """Return a figure: the rows compared slice by slice with the first of them."""
     table, members = rows.table, rows.members
     # as the table of pairs calls them
     columns = [
@@ -454,7 +454,7 @@ def _figure(
 def _signatures(
     members: Members, evaluations: Mapping[tuple[str, str], Evaluation]
 ) -> dict[str, str]:
-    """The signature of each row's own numbers, over all its columns."""
+    """Return the signature of each row's numbers, over all its columns."""
     names_of_row: dict[str, set[str]] = {}
     for (row, _), row_members in members.items():
         names_of_row.setdefault(row, set()).update(member.name for member in row_members)

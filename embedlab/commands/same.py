@@ -231,7 +231,7 @@ def _file_texts(spec: ModelSpec) -> list[ChosenText]:
 def _other_encoders(
     options: SameOptions, reference: ModelSpec, served_spec: ModelSpec, session: Session
 ) -> Iterator[tuple[str, Callable[[], Encoder]]]:
-    """Yield other models that may be served: named ones, downloaded revisions, those of packages
+    """Yield other models that may be served: named models, downloaded revisions, models of packages
     and finished runs.
     """
     from embedlab.evaluation import resolve_model
@@ -431,7 +431,7 @@ def _pair_results(
     first: Path,
     second: Path,
 ) -> list[tuple[StoredResult, StoredResult]]:
-    """The results to compare: the only ones, or those of one model on the same task in both
+    """Return the results to compare: the only ones, or those of one model on the same task in both
     files.
     """
     if len(first_results) == len(second_results) == 1:

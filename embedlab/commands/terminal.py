@@ -190,7 +190,7 @@ class Terminal:
 
 
 def _without_details(tables: Sequence[Table]) -> Sequence[Table]:
-    """Return the tables that people see, the last of which says how many more there are."""
+    """Return the tables that people see; the last says how many more there are."""
     shown_tables = [table for table in tables if not table.is_detail]
     if count := len(tables) - len(shown_tables):
         hint = f"--notes shows {count_text(count, 'more tables')}"
@@ -199,8 +199,8 @@ def _without_details(tables: Sequence[Table]) -> Sequence[Table]:
 
 
 def _gap(table: Table, tables: Sequence[Table]) -> str:
-    """Return the empty line between the notes of a table and the next one; below rows without notes
-    there is one already.
+    """Return the empty line between the notes of a table and the next table; rows without notes end
+    in one already.
     """
     return "\n" if table.shown_notes and table is not tables[-1] else ""
 

@@ -118,7 +118,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
 
 
 def _preview_lines(recipe: Recipe, record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the RECIPE as TOML that can be trained, with what RECORD says as comments."""
+    """Yield the RECIPE as TOML that can be trained, with comments from RECORD."""
     from embedlab.core.recipe import declared_text, to_toml
 
     if notes := record.get("notes"):
@@ -139,8 +139,8 @@ def _preview_lines(recipe: Recipe, record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _notes_on_left_out(data: StageData, *, is_known: bool) -> Iterator[str]:
-    """Yield what is said of the rows that a stage does not read; IS_KNOWN: whether words are looked
-    up in the encoder.
+    """Yield notes on the rows that a stage does not read; IS_KNOWN: whether words are looked up in
+    the encoder.
     """
     from embedlab.objectives.needs import objective_needs
 

@@ -287,7 +287,7 @@ def planned_folders(options: TrainOptions, recipe: Recipe, settings: Settings) -
 def check_start(
     options: TrainOptions, recipe: Recipe, start: str | None, settings: Settings
 ) -> None:
-    """Refuse an encoder of the recipe that is not one to start from; one that replaces it was
+    """Refuse a recipe's encoder that no training can start from; an encoder that replaces it was
     checked when it was selected.
     """
     from embedlab.models.catalog import starting_members
@@ -465,9 +465,7 @@ def own_training(typed: str, overrides: Sequence[str], dev: str | None) -> OwnTr
 
 
 def _scale(data: OwnData) -> dict[str, object]:
-    """Return the highest score as the recipe states it; scores of which the scale is open are
-    refused.
-    """
+    """Return the highest score as the recipe states it; scores on an open scale are refused."""
     if data.scores is None or data.scale is None:
         return {}
     highest = max(map(abs, data.scale))

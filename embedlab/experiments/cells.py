@@ -71,7 +71,7 @@ class CellEntry:
 
 
 class Cells:
-    """The cells of a grid; of one that is done nothing more is read."""
+    """The cells of a grid; the files of a cell that is done are not read again."""
 
     def __init__(self, plan: GridPlan, folder: GridFolder) -> None:
         self.plan, self.folder = plan, folder

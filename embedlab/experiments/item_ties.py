@@ -64,8 +64,8 @@ class ScoredItems:
         return cls(tasks=joined)
 
     def evidence(self, measure: PaperMeasure, members: Sequence[str]) -> Evidence | None:
-        """Return the evidence of MEMBERS on the items behind the number that MEASURE names; None
-        where those of one of them are not there, or the number is not one of items.
+        """Return the evidence of MEMBERS on the items behind the number that MEASURE names; None if
+        a member has no such items, or the number has none.
         """
         if measure not in self._evidence_by_measure:
             self._evidence_by_measure[measure] = self._of_all(measure)
@@ -165,8 +165,8 @@ class ItemTies:
         return ties if evidence and ties._reproduces(pivot) else None
 
     def marked(self, pivot: Pivot) -> Pivot:
-        """A table with the ties that items and seeds give; dev scores, whose items are not stored,
-        have those of seeds alone.
+        """Return a table with the ties that items and seeds give; dev scores, whose items are not
+        stored, have the ties that seeds alone give.
         """
         return replace(with_ties(pivot, self.test_pair), is_by_items=True)
 

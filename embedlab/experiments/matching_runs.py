@@ -200,9 +200,10 @@ def _finished_recipes(runs: Path) -> dict[str, Recipe]:
 def failed_trainings(
     table: PaperTable, runs: Path, members: Iterable[Member], overrides: Sequence[str]
 ) -> dict[str, str]:
-    """Return why a number says nothing about TABLE, for each run of MEMBERS of which that is so.
+    """Return the runs of MEMBERS that say nothing about TABLE, each with its reason.
 
-    It failed to learn, or was trained on less than its recipe with the profile in OVERRIDES says.
+    Such a run failed to learn, or was trained on less than its recipe states, with the profile in
+    OVERRIDES.
     """
     recipes = [expected_recipe(source, overrides) for _, source in trainings(table).values()]
     reasons = {}

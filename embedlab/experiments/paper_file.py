@@ -139,7 +139,7 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
 
 
 def read_paper(paper: str) -> PaperFile:
-    """Read what the file of a paper says, its tables unchecked."""
+    """Read the file of a paper; its tables are not checked."""
     path = paper_folder(paper) / PAPER_FILE
     return build(PaperFile, read_toml(path), where=str(path))
 
@@ -318,8 +318,8 @@ def _unprinted(column: str | _Column) -> bool:
 def _is_printed(
     column: str, columns: Mapping[str, str | _Column], cells: Mapping[str, float | None]
 ) -> bool:
-    """Return whether a row prints COLUMN, or of one that is ours alone any column of the same
-    training.
+    """Return whether a row prints COLUMN, or, if the paper has no such column, any column of the
+    same training.
     """
     if not _unprinted(columns[column]):
         return cells.get(column, 0.0) is not None

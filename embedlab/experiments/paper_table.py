@@ -125,7 +125,7 @@ class PaperTable:
     folder: str = ""  # of a paper of the user's own, as it was typed
 
     def map_sources(self, change: Callable[[RowSource], RowSource]) -> Self:
-        """Return the table with what CHANGE makes of the source of each row and number."""
+        """Return the table with the source of each row and number replaced by CHANGE."""
         sources = {row: change(source) for row, source in self.sources.items()}
         points = tuple(replace(point, source=change(point.source)) for point in self.points)
         return replace(self, sources=sources, points=points)

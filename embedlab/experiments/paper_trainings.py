@@ -306,8 +306,8 @@ def _start(recipe: Mapping[str, Any], stage: int) -> tuple[Any, Any]:
 
 
 def _dev_scores(plan: GridPlan) -> dict[str, float]:
-    """Return the mean last dev score of each run whose trainings all learnt; nothing while any is
-    not finished.
+    """Return the mean last dev score of each run whose trainings all learnt; nothing until all are
+    finished.
     """
     scores: dict[str, list[float]] = {}
     flawed_runs = set()

@@ -60,7 +60,7 @@ Ends = tuple[float | None, float | None, float | None]  # a number and those of 
 
 @dataclass(frozen=True, kw_only=True)
 class FigureKind:
-    """One figure: of which command's results it is drawn, and how."""
+    """A figure: its name, the command whose results it draws, and how."""
 
     name: str
     command: str
@@ -107,9 +107,7 @@ def draw_figure(
     width_in: float = COLUMN_IN,
     is_titled: bool = False,
 ) -> "PaperFigure":
-    """Return the figure of a command's RESULTS; where they have nothing to draw, that is an
-    error.
-    """
+    """Return the figure of a command's RESULTS; results without anything to draw are an error."""
     from embedlab.reports.plots import draw_paper
 
     plots, caption = kind.draw(**results)
@@ -186,9 +184,7 @@ def _spread(mean: float | None, sd: float | None) -> Ends:
 
 
 def slices_by_task(comparison: "TaskComparison") -> Mapping[str, Sequence[ComparedSlice]]:
-    """Return the slices of each task whose numbers are shares; numbers in a unit of their own have
-    no plot.
-    """
+    """Return the slices of each task whose numbers are shares; other numbers have no plot."""
     tasks: dict[str, list[ComparedSlice]] = {}
     for row in share_slices(comparison.slices):
         tasks.setdefault(row.task, []).append(row)
@@ -196,8 +192,8 @@ def slices_by_task(comparison: "TaskComparison") -> Mapping[str, Sequence[Compar
 
 
 def score_plots(comparison: "TaskComparison") -> list[Plot]:
-    """Return the scores of each model on the slices of each task: dots, but for the fifths of a
-    numeric property lines, a plot for each dataset.
+    """Return the scores of each model on the slices of each task as dots; the fifths of a numeric
+    property are lines, with a plot for each dataset.
     """
     property_name, plots = comparison.slicing.by, []
     item_property = None
@@ -223,7 +219,7 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
 
 
 def difference_plots(comparison: "TaskComparison") -> list[Plot]:
-    """Return one plot a task of all models but the first; none where that is the only model."""
+    """Return a plot for each task with all models but the first; none if that is the only model."""
     first_name, *other_names = (model.name for model in comparison.models)
     subject = title_of(other_names[0]) if len(other_names) == 1 else "Each model"
     plots = []
@@ -326,7 +322,7 @@ def _compared_scores(compared: "TaskComparison", **_: object) -> Drawn:
 
 @figure("compare", "calibration", "each model's similarity of each pair against its gold score")
 def _calibration(compared: "TaskComparison", pairs: "Sequence[Outcomes]", **_: object) -> Drawn:
-    """Whether a model's similarity means the same over the whole scale."""
+    """Draw whether a similarity of a model means the same over the whole scale."""
     plots = [gold_scatter(outcomes, compared.models, has_means=True) for outcomes in pairs]
     counts = {
         _scatter_dataset(outcomes): len(plot.series[0].values)
@@ -410,7 +406,7 @@ def _compared_differences(compared: "TaskComparison", **_: object) -> Drawn:
 
 @figure("evaluate", "scores", "each model's score on each dataset or slice")
 def _evaluated_scores(frame: pl.DataFrame) -> Drawn:
-    """One plot a task, of its first metric and setting."""
+    """Draw a plot for each task, of its first metric and setting."""
     titles = titles_of(frame["model"].unique(maintain_order=True).to_list())
     plots, descriptions = [], []
     for rows in frame.partition_by("task", maintain_order=True):
@@ -584,7 +580,7 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
 
 @figure("runs", "curves", "loss and dev score over the steps of each run")
 def _curves(runs: "Sequence[RunFolder]") -> Drawn:
-    """The losses, and below them the dev scores where there are any."""
+    """Draw the losses, and below them the dev scores if there are any."""
     curves = {run.id: Curve() for run in runs}
     for run in runs:
         curves[run.id].read_on(run.events_file)

@@ -202,8 +202,8 @@ def _slice_titles(pivot: Pivot) -> dict[str, str]:
 
 
 def _column_titles(pivot: Pivot) -> dict[str, str]:
-    """Return the titles of the columns: those of the slices, or the values of an axis with its
-    name, which no row has.
+    """Return the titles of the columns: of the slices, or of the values of the axis in the columns,
+    with its name.
     """
     if pivot.column_axis is not None:
         return {label: f"{pivot.column_axis} {label or ABSENT}" for label in pivot.columns}
@@ -307,8 +307,8 @@ def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
 def _where(
     plan: GridPlan, cells: list[Mapping[str, str]], all_cells: list[Mapping[str, str]]
 ) -> str:
-    """Return which cells these are: the labels of one axis if they identify them, else all labels;
-    empty for all cells.
+    """Return words for CELLS: the labels of one axis if they identify them, else all labels; empty
+    for all cells.
     """
     other_cells = [labels for labels in all_cells if labels not in cells]
     if not other_cells:

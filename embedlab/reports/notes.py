@@ -83,8 +83,8 @@ def model_note(name: str, note: str) -> Note:
 
 
 def slice_notes(slices: Iterable[ComparedSlice]) -> list[str]:
-    """Return the notes on SLICES, each after the slice's name; what holds for several measures of
-    the same items is said once.
+    """Return the notes on SLICES, each after the name of its slice; several measures of the same
+    items share a note.
     """
     note_by_key: dict[tuple[str, str, str], str] = {}
     for row in slices:
@@ -96,8 +96,8 @@ def slice_notes(slices: Iterable[ComparedSlice]) -> list[str]:
 
 
 def usage_phrases(facts: Facts) -> tuple[str, list[str]]:
-    """Return how one member was used, in words, and the phrases that people see of what is not the
-    default.
+    """Return how one member was used, in words, and the phrases on what is not the default, which
+    people see.
     """
     from embedlab.encoders.encoder import odd_texts
 
@@ -190,8 +190,8 @@ def is_mixed(scales: Scales) -> bool:
 
 
 def measures_in(scales: Scales) -> str:
-    """Return the names of the measures, with x 100 after those that are shares, or once after all
-    where all are.
+    """Return the names of the measures, with x 100 after each that is a share, or once after all if
+    all are.
     """
     names = [
         f"{'Spearman' if name == 'spearman' else name}{' x 100' * (is_mixed(scales) and scale == 100)}"
@@ -208,8 +208,8 @@ def join_sentences(*sentences: str) -> str:
 def comparison_caption(
     comparison: TaskComparison, shown: Literal["differences", "scores", "own intervals"]
 ) -> str:
-    """Return the caption of a table of scores: with their differences, without, or with intervals
-    of their own, where no model is compared with another.
+    """Return the caption of a table of scores: with their differences, without them, or with the
+    intervals of each score, where no model is compared with another.
     """
     interval_sentences: Iterable[str]
     if shown == "own intervals":

@@ -84,7 +84,9 @@ def pair_list(
 
 
 def selection_notes(halves: SelectedAndRest) -> Iterator[str]:
-    """Yield the scores on what is selected, those on the rest, and what they are means over."""
+    """Yield the scores on the selected pairs and on the others, and the datasets that they are
+    means over.
+    """
     for scored_items, description in ((halves.selected, "that match"), (halves.rest, "others")):
         yield f"{scored_items.metric} of the {scored_items.items} {description}: {_scores(scored_items)}"
     differences = [*halves.selected.differences.values(), *halves.rest.differences.values()]

@@ -100,8 +100,8 @@ _CONTENTS = columns_of(
 def contents_table(
     paper: str, tables: Sequence[PaperTable], progress: Mapping[str, TableProgress], where: str
 ) -> Table:
-    """Return the tables and figures of a paper, how far each is here, and the command that fills
-    them; WHERE says on what the trainings would run.
+    """Return the tables and figures of a paper, how much of each is done here, and the command that
+    fills it; WHERE names the machine on which the trainings would run.
     """
     name = tables[0].paper
     base_name_counts = Counter(table.name.split("_")[0] for table in tables)
@@ -396,7 +396,7 @@ def example_pairs(table: PaperTable) -> Iterator[str]:
 def epochs_table(
     table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing_notes: Sequence[str]
 ) -> Table:
-    """Return the dev score after each epoch, mean ± sd over seeds; SCORES are those of each run, by
+    """Return the dev score after each epoch, mean ± sd over seeds, from the SCORES of each run, by
     row.
     """
     scores_of_epochs = {row: [*zip(*runs, strict=False)] for row, runs in scores.items() if runs}

@@ -215,7 +215,7 @@ def _draw(
 
 
 def _tooltips(plot: Plot, series: Series) -> dict[int, str]:
-    """Return what each number of a series says, by its place."""
+    """Return the tooltip of each number of a series, by its place."""
     labels = series.labels or plot.labels
     if not labels:
         return {}
@@ -294,7 +294,7 @@ def _draw_costs(plot: Plot, axes: Axes, number: int, series: Series) -> None:
 
 
 def _finish(plot: Plot, axes: Axes, width_in: float) -> None:
-    """Draw what is of all series: axes, names and lines."""
+    """Draw what all series share: axes, names and lines."""
 
     def wrapped(text: str, share: float) -> str:
         """Return TEXT in lines that fit in a SHARE of the width."""

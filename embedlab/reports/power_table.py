@@ -119,7 +119,7 @@ def _notes(
     detect: float | None,
     seeds: int | None,
 ) -> Iterator[str]:
-    """Yield on how many seeds the figures are, how sure they are, and what is not known."""
+    """Yield how many seeds the figures are about, how sure they are, and what is unknown."""
     members = {model.name: len(model.members) for model in comparison.models if model.is_recipe}
     yield (
         f"seeds: {', '.join(map(str, members.values()))} behind these numbers"

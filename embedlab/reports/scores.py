@@ -403,7 +403,7 @@ def _evaluation_rows(
     is_shown: Callable[[StoredScore], bool],
     intervals: Intervals,
 ) -> Iterator[Row]:
-    """Yield what is known of each number and model, the mean over its members."""
+    """Yield a row for each number and model: the mean over its members."""
     rows: dict[tuple[str, ...], Row] = {}
     values: dict[tuple[str, ...], list[float]] = {}
     for model, members in evaluations.items():
@@ -438,7 +438,7 @@ def _evaluation_rows(
 
 
 def overlap_fields(overlap: Overlap | None, prefix: str = "") -> Row:
-    """Return the counts of text that a slice shares with training text, where there is any."""
+    """Return the counts of text that a slice shares with training text; nothing without any."""
     counts = attributes(overlap, "shared_pairs shared_sentences") if overlap else {}
     return {f"{prefix}{name}": count for name, count in counts.items()}
 
@@ -551,7 +551,7 @@ def overlap_footnotes(overlaps: Mapping[str, Mapping[str, Overlap]]) -> Iterator
 
 
 def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterator[str]:
-    """Yield what must be said of the data, of each model's numbers, and of how it was used."""
+    """Yield the notes on the data, on each model's numbers, and on how it was used."""
     for members in evaluations.values():
         yield from (
             note
@@ -568,7 +568,7 @@ def _evaluation_notes(evaluations: Mapping[str, Sequence[Evaluation]]) -> Iterat
 
 
 def _elsewhere_record(elsewhere: NewDatasetEffect) -> Row:
-    """Return what is known of another dataset, as tables show it."""
+    """Return the numbers for another dataset, as tables show them."""
     scale = scale_of(elsewhere.task, elsewhere.metric)
     record = {**vars(elsewhere), "datasets": [*elsewhere.datasets]}
     return record | attributes(elsewhere, "mean low high new_low new_high", scale)
@@ -619,8 +619,8 @@ def _printed_note(row: PublishedRow, aggregate: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class StatedModel:
-    """A model of which only figures of whole datasets are known, as another program stated them:
-    shown as they are, without intervals, letters or tests.
+    """A model with figures of whole datasets alone, as another program stated them: shown without
+    intervals, letters or tests.
     """
 
     name: str

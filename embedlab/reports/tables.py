@@ -44,7 +44,7 @@ class TableCell:
 
 def largest_difference(metric: str, scale: float) -> float:
     """Return how far two numbers of METRIC can be apart, in a table's SCALE: correlations begin at
-    −1, other shares at 0; no limit is known of numbers in a unit of their own.
+    −1, other shares at 0; other numbers have no known limit.
     """
     if scale != 100 or metric == "margin":
         return math.inf
@@ -64,8 +64,8 @@ def number(
     most: float = math.inf,
     **more: Any,
 ) -> TableCell:
-    """Return a cell such as "78.40† ± 0.31 a" or "+1.20 [-0.30, +2.70]*": the number with its MARK,
-    standard deviation, interval and SIGN, those that are there; MORE is the rest of the cell. An
+    """Return a cell such as "78.40† ± 0.31 a" or "+1.20 [-0.30, +2.70]*": the number, then its
+    MARK, standard deviation, interval and SIGN as far as given; MORE is the rest of the cell. An
     interval is shown as far as MOST in either direction.
     """
     if _finite(value) is None:
@@ -99,8 +99,8 @@ _SIDES: Mapping[str, Align] = {"<": "left", ">": "right"}
 
 
 def columns_of(*described: str) -> list[Column]:
-    """Return the columns that are DESCRIBED, such as "loss = last loss [minor] .4 >": key, title
-    (else the key), role, digits and the side on which it is aligned, those that are said.
+    """Return the columns that are DESCRIBED, such as "loss = last loss [minor] .4 >": the key, then
+    its title (else the key), role, digits and alignment, as far as given.
     """
     columns = []
     for text in described:
@@ -256,7 +256,7 @@ class Table:
 
 
 def attributes(owner: object, names: str, scale: float = 1) -> dict[str, Any]:
-    """The attributes of OWNER with these NAMES, numbers in another SCALE where one is given."""
+    """Return the attributes of OWNER with these NAMES, multiplied by SCALE."""
     values = {name: getattr(owner, name) for name in names.split()}
     return values if scale == 1 else {name: scale * value for name, value in values.items()}
 

@@ -148,7 +148,7 @@ def _answer(explanation: DifferenceExplanation) -> Iterator[str]:
 
 
 def _findings(explanation: DifferenceExplanation) -> Iterator[str]:
-    """Yield the surest of each kind of findings that are clear."""
+    """Yield the surest clear finding of each kind."""
     second_title, search = _titles(explanation)[explanation.second], explanation.search
     lead = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
     kinds = [(kind, "") for kind in explanation.kind_differences if kind.contrast.significant]

@@ -88,7 +88,7 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
 
 
 def _answer(effects: WordEffects) -> Iterator[str]:
-    """Yield which words make the models differ most, or of one model which count most."""
+    """Yield which words make the models differ most, or which count most for a single model."""
     first_model, *other_models = effects.models
     titles = titles_of([model.name for model in effects.models])
 
@@ -111,8 +111,8 @@ def _answer(effects: WordEffects) -> Iterator[str]:
 
 
 def _beyond_reference_notes(effects: WordEffects) -> Iterator[Note]:
-    """Yield of which models the pair is beyond the reference, so that its rank cannot move further
-    that way.
+    """Yield the models for which the pair ranks above or below the whole reference, so that its
+    rank cannot move further that way.
     """
     for model in effects.models:
         if model.ranks.whole in {0, 100}:
@@ -122,7 +122,7 @@ def _beyond_reference_notes(effects: WordEffects) -> Iterator[Note]:
 
 
 def _word_table(effects: WordEffects) -> Table:
-    """Return what each word does; people see those that make the models differ most."""
+    """Return what each word does; people see the words that make the models differ most."""
     word_numbers = [0, 0, 0]
     word_rows: list[Row] = []
     for sentence, word in effects.places:

@@ -23,8 +23,8 @@ def dev_score(source: Source, name: str) -> "Callable[[TrainedEncoder], float]":
 
 
 def dev_notes(source: Source, name: str) -> list[str]:
-    """Return what the dev split of dataset NAME lacks of the published one; a task says that of its
-    own data.
+    """Return what the dev split of dataset NAME lacks of the published one; a task states that for
+    data of its own.
     """
     return [f"dev score: {remark}" for remark in _task(name).dev_remarks(source, name)]
 

@@ -175,8 +175,7 @@ def evaluate_task(
     setting: SettingName = "literature",
     opened: Sequence[Part] = (),
 ) -> TaskResult:
-    """Evaluate one member model on TASK, or on those of its datasets that NAMES lists, and add
-    marks and notes.
+    """Evaluate one member model on TASK, or on its datasets in NAMES, and add marks and notes.
 
     SETTING applies to tasks that train classifiers on vectors; OPENED parts are not read again.
     """
@@ -272,7 +271,7 @@ def _overlaps_by(result: TaskResult, text: KnownText) -> dict[str, Overlap]:
 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
-    """Return a stored EVALUATION with what is known about the training of SPEC now."""
+    """Return a stored EVALUATION with the present state of the training of SPEC."""
     notes = training_notes(spec)
     return replace(
         evaluation,

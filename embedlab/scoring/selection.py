@@ -116,9 +116,7 @@ def is_selectable(name: str) -> bool:
 def select_from(
     suites: Sequence[str], names: Sequence[str], folder: Path | None
 ) -> list[SelectedTask]:
-    """Return the evaluations of several SUITES, one after the other and each once; see
-    `select_tasks`.
-    """
+    """Return the evaluations of several SUITES in order, each once; see `select_tasks`."""
     return list(
         dict.fromkeys(
             task for suite in suites or (None,) for task in select_tasks(suite, names, folder)
@@ -154,9 +152,7 @@ def stored_selection(name: str) -> SelectedTask | None:
 
 
 def _task_with(name: str) -> Task | None:
-    """Return the task that scores the dataset NAME: of several that of the dataset's kind, wherever
-    their names are in the alphabet.
-    """
+    """Return the task that scores the dataset NAME; if several do, the task of its kind."""
     kind = dataset(name).kind if plugins.find("datasets", name) is not None else ""
     if kind in task_names() and (kind_task := find_task(kind)).has_dataset(name):
         return kind_task

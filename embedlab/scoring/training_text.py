@@ -54,12 +54,12 @@ class TrainingText:
 
     @property
     def counted_corpora(self) -> tuple[str, ...]:
-        """The stated corpora that are counted, those in part with their rows."""
+        """The stated corpora that are counted, partial ones with their rows."""
         return tuple(corpus.title for corpus in self.corpora if corpus.text is not None)
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The stated corpora of which nothing is known."""
+        """The stated corpora that are unknown here."""
         return tuple(corpus.name for corpus in self.corpora if corpus.text is None)
 
     @property
@@ -200,8 +200,8 @@ def runs_in(spec: ModelSpec) -> list[RunFolder]:
 
 
 def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
-    """Return the model that a run's training started from; of a run with several seeds, the one of
-    the same seed.
+    """Return the model that a run's training started from; if that is a run with several seeds, the
+    model of the same seed.
     """
     try:
         members = resolve(run.recipe().encoder.model, run.path.parents[1]).members

@@ -81,7 +81,7 @@ class Executor(Generic[Job]):
         self.jobs[job] = entry, time.monotonic()
 
     def record_end(self, job: Job, returncode: int, reason: str) -> None:
-        """Record how a job ended; one that this process stopped waits."""
+        """Record how a job ended; a job that this process stopped waits."""
         entry, began = self.jobs.pop(job)
         attempt = entry.ended(returncode, reason, time.monotonic() - began)
         if self.is_cancelled and returncode != 0:

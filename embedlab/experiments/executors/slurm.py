@@ -219,16 +219,14 @@ class SlurmTasks(Executor[str]):
             return {task: entry.cell.number for task, (entry, _) in self.jobs.items()}
 
     def _reported(self, task: str) -> tuple[int, str] | None:
-        """Return how a task says that it ended; None where it wrote nothing."""
+        """Return how a task reported its end; None if it wrote nothing."""
         with suppress(OSError):
             output = (self.outputs / f"{task}.txt").read_text(encoding="utf-8", errors="replace")
             return read_ending(_last_line(output))
         return None
 
     def _settle(self, task: str) -> None:
-        """Record how a task ended by what it wrote last; one that wrote nothing was ended by
-        Slurm.
-        """
+        """Record how a task ended by what it wrote last; if it wrote nothing, Slurm ended it."""
         returncode, reason = self._reported(task) or (KILLED, "")
         # by others than this process
         if returncode in {KILLED, ExitCode.INTERRUPTED} and not self.is_cancelled:
@@ -320,7 +318,7 @@ def _run(*command: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
 
 
 def _state(task: str) -> str:
-    """Return what Slurm says of a task that ended."""
+    """Return the state that Slurm reports of a task that ended."""
     done = _run("scontrol", "show", "job", "--oneliner", task)
     return next(
         (word.partition("=")[2] for word in done.stdout.split() if word.startswith("JobState=")),
