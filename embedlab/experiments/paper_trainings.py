@@ -231,8 +231,8 @@ def set_options(source: RowSource) -> list[str]:
     brings settings of its own.
     """
     values = {**source.set, **source.chosen}
-    keys = sorted(values, key=lambda key: key != TASK)
-    return [f"{key}={values[key] if key == TASK else json.dumps(values[key])}" for key in keys]
+    options = [f"{key}={json.dumps(value)}" for key, value in values.items() if key != TASK]
+    return [f"{TASK}={values[TASK]}", *options] if TASK in values else options
 
 
 def keys_set(source: RowSource) -> set[str]:

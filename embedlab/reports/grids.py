@@ -217,8 +217,11 @@ def _signatures(plan: GridPlan, pivot: Pivot) -> dict[str, str]:
     for labels, evaluation in pivot.evaluations:
         row = " ".join(filter(None, map(labels.get, pivot.row_axes))) or plan.name
         rows.setdefault(row, []).append(evaluation.signature)
-    is_tested = pivot.is_ranked and len(plan.seeds) > 1
-    test = ("dyadic",) if pivot.is_by_items else ("welch",) * is_tested
+    test: tuple[str, ...] = ()
+    if pivot.is_by_items:
+        test = ("dyadic",)
+    elif pivot.is_ranked and len(plan.seeds) > 1:
+        test = ("welch",)
     return {row: str(replace(merged(signatures), test=test)) for row, signatures in rows.items()}
 
 

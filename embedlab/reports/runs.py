@@ -87,12 +87,11 @@ def _part(entry: Mapping[str, Any] | str) -> str:
 
 def event_line(event: Event) -> str:
     """Return an event as one line for people."""
-    values = {key: value for key, value in vars(event).items() if key != "time"}
-    value_texts = "  ".join(
-        f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}"
-        for key, value in values.items()
-    )
-    return one_line(f"{_clock(event.time)}  {event.kind:<11} {value_texts}".rstrip())
+    texts = []
+    for key, value in vars(event).items():
+        if key != "time":
+            texts.append(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}")
+    return one_line(f"{_clock(event.time)}  {event.kind:<11} {'  '.join(texts)}".rstrip())
 
 
 def _status_row(run: RunFolder) -> dict[str, Any]:
