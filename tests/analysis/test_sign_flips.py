@@ -58,6 +58,16 @@ def test_a_side_that_no_sign_rejects_is_open() -> None:
     assert np.isfinite(found.reach(0.05)).all()
 
 
+@pytest.mark.parametrize("topics", [9, 40, 600])
+def test_p_falls_to_alpha_where_the_interval_ends_on_either_side(topics: int) -> None:
+    found = world(topics)
+    below, above = found.reach(0.05).T
+    assert below != pytest.approx(above, rel=0.01)
+    for distance in (below, -above):
+        assert (found.p(distance * 0.999) > 0.05).all()
+        assert (found.p(distance * 1.001) < 0.05 + 1e-9).all()
+
+
 @pytest.mark.parametrize("topics", [9, 40, 300])
 def test_topics_that_agree_decide_by_their_number_and_those_without_error_do_not_count(
     topics: int,

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
 from embedlab.analysis.evidence import ModelColumns, member_columns
+from embedlab.analysis.influence import spearman_influences
 from embedlab.analysis.seed_tests import benjamini_hochberg
 from embedlab.comparison.combinations import (
     FEWEST_OF_HALF,
@@ -91,6 +92,10 @@ def test_the_contrasts_of_the_search_are_those_of_a_plain_loop_over_its_half_alo
             np.array([spearmanr(gold[rows], each[rows])[0] for each in scores]) for rows in sides
         )
         assert contrasts.points[place] == pytest.approx(own - others)
+        influences = spearman_influences(gold[halves.search], scores[:, halves.search])
+        variance = np.var(influences[1] - influences[0]) * sum(1 / len(rows) for rows in sides)
+        expected = np.diff(own - others)[0] / np.sqrt(variance)
+        assert contrasts.contrasts(MODELS)[1][place] == pytest.approx(expected)
 
 
 def test_a_combination_that_a_model_was_damaged_on_is_confirmed() -> None:

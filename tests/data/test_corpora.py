@@ -186,7 +186,7 @@ def test_oxford_definitions_are_joined_and_parted_by_word_unless_they_are_parted
     for name in files:
         write(f"oxford/{name}.tsv", f"{name}word\tof {name}\n")
     assert source.open("oxford-definitions", "dev").frame.rows() == [("validword", "of valid")]
-    tokens = "called `` an Answer '' , the driver 's ‘ inner ’ part ; ( small ) ."
+    tokens = " called `` an Answer '' , the driver 's ‘ inner ’ part ; ( small ) ."
     assert as_text(tokens) == "called An answer, the driver's ’inner’ part; (small)."
 
 

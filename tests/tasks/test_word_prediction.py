@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
+from embedlab.models.catalog import ModelSpec
 from embedlab.models.reading import UsageOptions
-from embedlab.tasks.word_prediction import evaluate_words, mean_reciprocal_rank, word_ranks
+from embedlab.tasks.task import Selection
+from embedlab.tasks.word_prediction import TASK, evaluate_words, mean_reciprocal_rank, word_ranks
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
@@ -54,3 +58,16 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     )
     at_ten = mean_reciprocal_rank(np.array([1, 2, 10, 11]))  # ranks beyond ten count nothing
     assert at_ten == pytest.approx((1 + 0.5 + 0.1) / 4)
+
+
+def test_a_folder_is_scored_on_the_test_definitions(tiny_encoder: Path) -> None:
+    settings = Settings(data=TINY_FOLDER, device="cpu", threads=1)
+    spec = ModelSpec(name="tiny", kind="folder", location=str(tiny_encoder))
+    found = TASK.evaluate(spec, settings, lambda _: lambda *_: None, Selection())
+    (part,) = found.tested
+    assert {(score.slice, score.split) for score in found.evaluation.scores} == {
+        ("definitions", "test")
+    }
+    assert part.state == Source.from_settings(settings).open("definitions", "test").state
+    (read,) = found.evaluation.data
+    assert (read["name"], read["split"], read["rows"]) == ("definitions", "test", part.state.rows)
