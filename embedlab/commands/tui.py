@@ -17,7 +17,7 @@ from embedlab.commands.command import command
 from embedlab.commands.options import Flag, typed_words
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.python_processes import python_command
+from embedlab.core.python_processes import end_piped, python_command
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +100,7 @@ def _end_with_server() -> None:
     hang_up = select.poll()
     hang_up.register(sys.stdin.fileno(), 0)  # a hang-up is reported all the same
     hang_up.poll()
+    end_piped()
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -7,8 +7,10 @@ PYTHONSAFEPATH for all that it and its libraries start. PYTHONPATH belongs to th
 """
 
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,12 +72,15 @@ def output_of_module(module: str, *arguments: str) -> tuple[int, str]:
     return process.returncode, written.decode(errors="replace")
 
 
+_piped: list["asyncio.subprocess.Process"] = []
+
+
 async def start_piped(command: Sequence[str], *, stderr: Any) -> "asyncio.subprocess.Process":
     """Start COMMAND in a session of its own, with pipes for its input and output."""
     import asyncio
 
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(
+    process = await asyncio.create_subprocess_exec(
         *command,
         stdin=pipe,
         stdout=pipe,
@@ -83,3 +88,13 @@ async def start_piped(command: Sequence[str], *, stderr: Any) -> "asyncio.subpro
         start_new_session=True,
         env=isolated_environment(os.environ),
     )
+    _piped[:] = [*(earlier for earlier in _piped if earlier.returncode is None), process]
+    return process
+
+
+def end_piped() -> None:
+    """End the processes that `start_piped` started, before this one ends without a clean-up."""
+    for process in _piped:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGTERM)

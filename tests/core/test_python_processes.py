@@ -2,9 +2,11 @@
 folder.
 """
 
+import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -160,3 +162,13 @@ def test_libraries_inherit_that_nothing_comes_from_the_folder(hostile: Path) -> 
     subprocess.run(
         [sys.executable, "-P", "-c", textwrap.dedent(show)], check=True, stdout=subprocess.DEVNULL
     )
+
+
+def test_what_a_dashboard_started_with_pipes_ends_with_it() -> None:
+    async def started_and_ended() -> int:
+        sleeping = (sys.executable, "-c", "import time; time.sleep(600)")
+        process = await python_processes.start_piped(sleeping, stderr=asyncio.subprocess.PIPE)
+        python_processes.end_piped()
+        return await process.wait()
+
+    assert asyncio.run(started_and_ended()) == -signal.SIGTERM
