@@ -84,6 +84,6 @@ def test_of_labels_and_of_texts_alone_is_found_what_is_wrong_without_a_score(
     for split, pairs in rows.items():
         lines = [(first, second, NLI_LABELS[gold // 3]) for first, second, gold in pairs]
         text = "\n".join(",".join(line[: len(header)]) for line in [header, *lines])
-        (tmp_path / f"{split}.csv").write_text(text)
+        (tmp_path / f"{split}.CSV").write_text(text)
     found = findings_of(own_splits(str(tmp_path)))
     assert {(each.split, each.check): each.rows for each in found} == expected

@@ -7,7 +7,9 @@ import pytest
 
 from benchmarks.pair_frames import pair_table
 from embedlab.analysis.evidence import ModelColumns, weakest_reach
+from embedlab.analysis.named_selections import store_selection
 from embedlab.analysis.seed_tests import holm
+from embedlab.comparison.comparison import WHOLE, Slicing
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import Part
 from tests.pair_tables import compare_models
@@ -119,3 +121,9 @@ def test_a_star_reaches_as_far_as_the_seeds_of_both_models(scored: pl.DataFrame)
     assert reaches == {"bad": "models", "bad@1": "checkpoints"}
     assert found.slices[0].reach == "checkpoints"
     assert any(note.startswith("this checkpoint:") for note in found.remarks)
+
+
+@pytest.mark.parametrize("slicing", [Slicing(where="-@far"), Slicing(by="@far")])
+def test_the_named_selections_of_what_is_picked_and_grouped_are_said(slicing: Slicing) -> None:
+    store_selection("far", "dice<0.3")
+    assert (slicing.meanings, WHOLE.meanings) == ({"far": "dice<0.3"}, {})

@@ -143,19 +143,6 @@ def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(
         assert own.tolist() == whole[key][selection.is_selected[whole[key]]].tolist()
 
 
-def test_the_items_of_a_dataset_that_a_selection_leaves_out_are_a_slice_where_there_are_some(
-    outcomes: Outcomes,
-) -> None:
-    for where, keys in (
-        ("gold>2 dataset:first", ["first", "first/rest"]),
-        ("dataset:first", ["first"]),
-    ):
-        selection = select_items(outcomes, where, MODELS)
-        parts = slices_of(outcomes, MEMBERS, selection=selection, has_rest=True)
-        assert [part.key for part in parts] == keys
-        assert sorted(np.concatenate([part.rows for part in parts])) == [*range(90)]
-
-
 def test_a_selection_by_results_has_scores_and_no_items_to_test(outcomes: Outcomes) -> None:
     found = evidence(outcomes, where="good>3")
     assert found

@@ -43,7 +43,10 @@ def test_of_two_values_of_gold_the_side_of_the_best_threshold_is_right() -> None
         }
         says_high = scores >= max(gaps, key=lambda cut: (gaps[cut], -cut))
         assert np.sign(errors).tolist() == (says_high.astype(int) - truth).tolist()
-        assert (np.abs(errors[errors != 0]) >= 30).all()
+        ranks = 100 * (rankdata(scores) - 0.5) / 300
+        distances = np.abs(ranks - ranks[says_high].min())
+        expected = np.where(says_high == truth, 0, np.maximum(distances, 30))
+        assert np.abs(errors) == pytest.approx(expected)
 
 
 def test_a_classified_item_is_right_by_the_class_that_most_seeds_give(classified: Outcomes) -> None:

@@ -36,17 +36,6 @@ def test_a_number_is_cut_into_as_many_groups_as_are_typed(
     assert found[0].title == f"made {name} 1 ({ends[0][0]:.0f}–{ends[0][1]:.0f})"
 
 
-def test_equal_dice_values_are_parted_in_fifths_alone(outcomes: Outcomes) -> None:
-    assert [len(part.rows) for part in group_items(outcomes, "dice")] == [60] * 5
-    values = property_named("dice").values(outcomes).to_numpy()
-    ends = [
-        (values[part.rows].min(), values[part.rows].max())
-        for part in group_items(outcomes, "dice:3")
-    ]
-    assert len(ends) == 3
-    assert all(low[1] < high[0] for low, high in pairwise(ends))
-
-
 def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
     found = {part.key: part for part in group_items(outcomes, "negation,question")}
     assert {*found} == {

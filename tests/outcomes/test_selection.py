@@ -95,7 +95,9 @@ def test_datasets_without_what_an_expression_reads_are_named(
         select_items(items, "dice>0.2", MODELS)
 
 
-def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) -> None:
+def test_an_unknown_field_and_an_empty_selection_are_refused(
+    pairs: Outcomes, both: Outcomes
+) -> None:
     with pytest.raises(UsageError, match="unknown field 'dize'"):
         select_items(pairs, "dize>0.2", MODELS)
     with pytest.raises(UsageError, match="no item matches 'dice>1'"):
@@ -103,6 +105,9 @@ def test_an_unknown_field_and_an_empty_selection_are_refused(pairs: Outcomes) ->
     with pytest.raises(UsageError, match="no item matches 'negation:onee'") as caught:
         select_items(pairs, "negation:onee", MODELS)
     assert caught.value.hint.startswith("values of negation: none")
+    with pytest.raises(UsageError) as caught:
+        select_items(both, "source:film", MODELS)  # sentences of mood have no source
+    assert caught.value.hint.startswith("values of source: animals, people;")
 
 
 @pytest.mark.parametrize(

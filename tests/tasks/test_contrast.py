@@ -131,4 +131,7 @@ def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
         assert (average.items, average.split) == (sum(one.items for one in own), "test")
     for part in found.tested:
         assert part.frame.columns[:3] == ["anchor", "positive", "negative"]  # as in training text
-    assert evaluated("contrast-sick").averages == {}
+    alone = evaluated("contrast-sick")
+    assert alone.averages == {}
+    (items,) = task("contrast").items(Source(folder=TINY_FOLDER), ["contrast-sick"])
+    assert len(items.rows) == alone.outcomes[0].items.height
