@@ -95,12 +95,15 @@ def test_members_have_the_items_that_all_of_them_read_by_the_classes_of_the_firs
     for member, items in scored.items():
         outcomes("sts12", items, task="sts").save(tmp_path / member)
     for member, classes, gold in (("m", ("a", "b"), [0, 1]), ("n", ("b", "a", "c"), [1, 0])):
-        items = items_frame([0, 1], gold, [1, len(classes) - 1])
+        texts = pl.DataFrame({"sentence": ["good", "bad"]})
+        items = items_frame([0, 1], gold, [1, len(classes) - 1], texts)
         outcomes("cr", items, task="transfer", classes=classes).save(tmp_path / member)
     found = open_outcomes({member: tmp_path / member for member in scored}, [])
     assert found is not None
     assert found.rows.select("block", "item").rows() == [(0, 1), (0, 2), (1, 0), (1, 1)]
     assert [block.left_out for block in found.blocks] == [2, 0]
+    assert [block.near is None for block in found.blocks] == [True, False]  # of unknown texts
+    assert found.sentences["sentence1"].to_list() == [None, None, "good", "bad"]
     assert found.predictions.to_dict(as_series=False) == {
         "m": [0.2, 0.3, 1, 1],
         "n": [0.5, 0.6, 0, 2],
