@@ -8,6 +8,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.data import hub
+from embedlab.data.dataset import HubSource
 from embedlab.data.source import Source
 
 
@@ -60,3 +61,10 @@ def test_rows_of_another_revision_from_the_clients_cache_are_refused(
     monkeypatch.setattr("datasets.load_dataset", load_dataset)
     with pytest.raises(MissingError, match="at revision 00000000, not"):
         Source().open("sts-benchmark", "test")
+
+
+def test_a_split_without_a_column_that_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "load_split", lambda *_, **__: pl.DataFrame({"text": ["a"]}))
+    source = HubSource(repository="owner/rows", revision="", columns={"sentence": "sentence"})
+    with pytest.raises(MissingError, match="owner/rows has no column 'sentence': found text"):
+        hub.read_hub(source, "sentences")
