@@ -62,7 +62,7 @@ def test_a_side_that_no_sign_rejects_is_open() -> None:
 def test_p_falls_to_alpha_where_the_interval_ends_on_either_side(topics: int) -> None:
     found = world(topics)
     below, above = found.reach(0.05).T
-    assert below != pytest.approx(above, rel=0.01)
+    assert below != pytest.approx(above, rel=0.001)
     for distance in (below, -above):
         assert (found.p(distance * 0.999) > 0.05).all()
         assert (found.p(distance * 1.001) < 0.05 + 1e-9).all()
