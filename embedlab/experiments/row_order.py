@@ -15,6 +15,7 @@ import numpy as np
 from embedlab.analysis.claims import ClaimedDifference, Verdict, claimed_difference
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
+from embedlab.analysis.influence import Floats
 from embedlab.analysis.rank_agreement import RankAgreement, rank_agreement
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
@@ -289,8 +290,13 @@ class MeasuredTable:
         weighed = weighed_group if is_in_group else self._weighed(columns, rows)
         if weighed is None:
             return None
-        return claimed_difference(
+        difference = claimed_difference(
             weighed, *rows, scale=self.table.scale, last_digit=self.table.last_digit
+        )
+        if weighed.rows is not None:
+            return difference
+        return _over_seeds(
+            difference, *(weighed.evidence.points[weighed.places[row]] for row in rows)
         )
 
     def row_model(self, row: str, column: str = "") -> ModelColumns:
@@ -311,7 +317,7 @@ class MeasuredTable:
         """Return the difference behind each claim about the table whose rows have members here, by
         the claim's name.
 
-        A column without items has its scores alone, and so a difference without an interval.
+        A column without items has its scores alone, and so a difference over seeds.
         """
         return {
             name: difference
@@ -407,6 +413,19 @@ class MeasuredTable:
             slice_evidence.key: slice_evidence
             for slice_evidence in outcome_evidence(pairs, members, slices)
         }
+
+
+def _over_seeds(difference: ClaimedDifference, first: Floats, second: Floats) -> ClaimedDifference:
+    """Return the DIFFERENCE of the scores FIRST and SECOND, (seeds,) each, that have no items, as
+    sure as their seeds make it by Welch's t-test.
+    """
+    from scipy.stats import ttest_ind
+
+    if min(len(first), len(second)) < 2 or np.ptp(first) == np.ptp(second) == 0:
+        return difference
+    test = ttest_ind(first, second, equal_var=False)
+    low, high = test.confidence_interval()
+    return replace(difference, p=float(test.pvalue), low=float(low), high=float(high))
 
 
 def _mean_evidence(keys: Sequence[str], evidences: Sequence[Evidence]) -> Evidence:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import ttest_ind
 
 from benchmarks.pair_frames import pair_outcomes
 from embedlab.experiments.item_ties import ScoredItems
@@ -136,6 +137,36 @@ def test_groups_are_ranked_apart() -> None:
     assert [ranking.group for ranking in order.rankings] == ["CoLA", "RTE"]
     # Without items nothing is known of how far a score could be another one.
     assert np.isnan([pair.probability for pair in order.pairs]).all()
+
+
+@pytest.mark.parametrize("is_varying", [True, False])
+def test_rows_without_items_are_compared_over_their_seeds(is_varying: bool) -> None:
+    (table,) = select_tables("tsukagoshi", "table2_mean_cosines")
+    (point, other_point, *_) = [
+        point for point in table.points if point.column == table.ranked_by[0][0]
+    ]
+    values = {point.row: (0.30, 0.34, 0.39), other_point.row: (0.20, 0.21, 0.29)}
+    evaluations = {
+        (f"{row}@{seed}", "geometry"): evaluation(
+            "geometry",
+            *(
+                score(each.measure.slice, value, each.measure.metric, setting=each.measure.setting)
+                for each in table.points
+                if each.row == row
+            ),
+        )
+        for row, of_row in values.items()
+        for seed, value in enumerate(of_row if is_varying else of_row[:1] * 3, start=1)
+    }
+    members = members_of(table, {row: (f"{row}@1", f"{row}@2", f"{row}@3") for row in values})
+    found = MeasuredTable(table=table, members=members, evaluations=evaluations).order()
+    (pair,) = found.pairs
+    if is_varying:
+        expected = ttest_ind(values[pair.better], values[pair.worse], equal_var=False)
+        assert pair.ours.p == pytest.approx(expected.pvalue)
+        assert (pair.ours.low, pair.ours.high) == pytest.approx(expected.confidence_interval())
+    else:
+        assert np.isnan([pair.ours.p, pair.ours.low]).all()
 
 
 def answered(dataset: str) -> StoredOutcomes:
