@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf, isnan, nan
+from math import inf, isnan, nan, sqrt
 from statistics import fmean, stdev
 from typing import cast
 
@@ -15,10 +15,10 @@ import numpy as np
 from embedlab.analysis.claims import ClaimedDifference, Verdict, claimed_difference
 from embedlab.analysis.comparison import SIGNIFICANT
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
-from embedlab.analysis.influence import Floats
 from embedlab.analysis.rank_agreement import RankAgreement, rank_agreement
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.uncertainty import seed_noise, share_runs, spread_of
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
@@ -293,11 +293,7 @@ class MeasuredTable:
         difference = claimed_difference(
             weighed, *rows, scale=self.table.scale, last_digit=self.table.last_digit
         )
-        if weighed.rows is not None:
-            return difference
-        return _over_seeds(
-            difference, *(weighed.evidence.points[weighed.places[row]] for row in rows)
-        )
+        return difference if weighed.rows is not None else _over_seeds(difference, weighed, rows)
 
     def row_model(self, row: str, column: str = "") -> ModelColumns:
         """Return the members of a row as one model: of a recipe, of a checkpoint that others can
@@ -415,17 +411,32 @@ class MeasuredTable:
         }
 
 
-def _over_seeds(difference: ClaimedDifference, first: Floats, second: Floats) -> ClaimedDifference:
-    """Return the DIFFERENCE of the scores FIRST and SECOND, (seeds,) each, that have no items, as
-    sure as their seeds make it by Welch's t-test.
+def _over_seeds(
+    difference: ClaimedDifference, weighed: Weighed, rows: tuple[str, str]
+) -> ClaimedDifference:
+    """Return the DIFFERENCE of two ROWS whose scores have no items, as sure as their seeds make
+    it.
     """
-    from scipy.stats import ttest_ind
+    from scipy.special import stdtr, stdtrit
 
-    if min(len(first), len(second)) < 2 or np.ptp(first) == np.ptp(second) == 0:
+    first, second = (weighed.evidence.points[weighed.places[row]] for row in rows)
+    models = [weighed.models[row] for row in rows]
+    if share_runs(*(model.runs_behind for model in models)):
+        spreads = [spread_of(first - second)]
+    else:
+        spreads = [
+            spread_of(scores)
+            for scores, model in zip((first, second), models, strict=True)
+            if model.is_recipe
+        ]
+    noise, freedom = seed_noise(spreads)
+    if noise == 0 or np.ptp(first) == np.ptp(second) == 0:
         return difference
-    test = ttest_ind(first, second, equal_var=False)
-    low, high = test.confidence_interval()
-    return replace(difference, p=float(test.pvalue), low=float(low), high=float(high))
+    error = sqrt(noise)
+    p = 2 * float(stdtr(freedom, -abs(difference.value) / error))
+    reach = -float(stdtrit(freedom, 0.025)) * error
+    low, high = difference.value - reach, difference.value + reach
+    return replace(difference, p=p, low=low, high=high)
 
 
 def _mean_evidence(keys: Sequence[str], evidences: Sequence[Evidence]) -> Evidence:
