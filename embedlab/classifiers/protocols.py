@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +20,12 @@ from embedlab.classifiers.logistic import fit_exactly
 from embedlab.classifiers.settings import Setting
 from embedlab.core.session import ProgressCallback
 
-ScoredOn = Literal["cv", "test"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassifierOutcome:
     """The result of a task's classifiers."""
 
-    scored: ScoredOn  # on the test folds of a cross-validation, or on a test split
-    rows: RowIndices  # that were scored
-    predicted: RowIndices  # the class index of each of them
+    predicted: RowIndices  # the class index of each scored row, in the order of the rows
     accuracy: float  # 0–1; of a cross-validation the mean over its folds
     dev: float  # 0–1: the accuracy that chose the L2, of a cross-validation the mean over its folds
     l2: tuple[float, ...]  # chosen, one a fold of a cross-validation
@@ -50,38 +45,13 @@ class Protocol:
         """Nested cross-validation: for each outer fold, an inner cross-validation chooses the L2,
         and a last fit is scored.
         """
-        labels = self._labels
-        outer_folds = stratified_folds(labels, self.setting.folds)
-        inner_folds = [
-            inner_fold for fold in outer_folds for inner_fold in self._folds_of(fold.train)
-        ]
-        fitted = self._fit(Fits.grid(inner_folds, self.setting.l2))
-        dev = fitted.dev.reshape(len(outer_folds), self.setting.folds, -1).mean(1)  # (folds, l2)
-        chosen = [_best(row) for row in dev]
-        refitted = self._refit([fold.train for fold in outer_folds], chosen)
-        predicted = np.empty(len(labels), np.intp)
-        for number, fold in enumerate(outer_folds):
-            predicted[fold.dev] = refitted.predict(self.problem, number, fold.dev)
-        is_correct = predicted == labels
-        return ClassifierOutcome(
-            scored="cv",
-            rows=np.arange(len(labels)),
-            predicted=predicted,
-            accuracy=float(np.mean([is_correct[fold.dev].mean() for fold in outer_folds])),
-            dev=float(np.mean([row[best] for row, best in zip(dev, chosen, strict=True)])),
-            l2=tuple(self.setting.l2[best] for best in chosen),
-        )
+        return self._tune(stratified_folds(self._labels, self.setting.folds))
 
     def tune_by_folds(self, train: RowIndices, test: RowIndices) -> ClassifierOutcome:
         """A cross-validation of the train rows chooses the L2; a last fit on all of them is scored
         on TEST.
         """
-        fitted = self._fit(Fits.grid(self._folds_of(train), self.setting.l2))
-        dev = fitted.dev.reshape(self.setting.folds, -1).mean(0)
-        best = _best(dev)
-        return self._test_outcome(
-            self._refit([train], [best]), 0, test, dev=float(dev[best]), l2=self.setting.l2[best]
-        )
+        return self._tune([Fold(train=train, dev=test)])
 
     def tune_by_dev(
         self, train: RowIndices, dev: RowIndices, test: RowIndices
@@ -89,8 +59,41 @@ class Protocol:
         """The fit with the best accuracy on DEV is scored on TEST."""
         fitted = self._fit(Fits.grid([Fold(train=train, dev=dev)], self.setting.l2))
         best = _best(fitted.dev)
-        return self._test_outcome(
-            fitted, best, test, dev=float(fitted.dev[best]), l2=self.setting.l2[best]
+        predicted = fitted.predict(self.problem, best, test)
+        return self._outcome([test], [predicted], [best], fitted.dev[None])
+
+    def _tune(self, folds: Sequence[Fold]) -> ClassifierOutcome:
+        """Choose the L2 of each fold by a cross-validation of its train rows, and score a last fit
+        on its other rows.
+        """
+        inner_folds = [inner_fold for fold in folds for inner_fold in self._folds_of(fold.train)]
+        fitted = self._fit(Fits.grid(inner_folds, self.setting.l2))
+        dev = fitted.dev.reshape(len(folds), self.setting.folds, -1).mean(1)  # (folds, l2)
+        chosen = [_best(row) for row in dev]
+        refitted = self._refit([fold.train for fold in folds], chosen)
+        rows = [fold.dev for fold in folds]
+        predicted = [refitted.predict(self.problem, *scored) for scored in enumerate(rows)]
+        return self._outcome(rows, predicted, chosen, dev)
+
+    def _outcome(
+        self,
+        rows: Sequence[RowIndices],
+        predicted: Sequence[RowIndices],
+        chosen: Sequence[int],
+        dev: NDArray[np.float64],
+    ) -> ClassifierOutcome:
+        """Return what was PREDICTED of the ROWS of each fold, with the CHOSEN of its L2 values; DEV
+        is the accuracy of each value, (folds, l2).
+        """
+        accuracies = [
+            (classes == self._labels[scored]).mean()
+            for classes, scored in zip(predicted, rows, strict=True)
+        ]
+        return ClassifierOutcome(
+            predicted=np.concatenate(predicted)[np.argsort(np.concatenate(rows))],
+            accuracy=float(np.mean(accuracies)),
+            dev=float(np.mean(dev[np.arange(len(dev)), chosen])),
+            l2=tuple(self.setting.l2[best] for best in chosen),
         )
 
     @property
@@ -102,15 +105,6 @@ class Protocol:
         """Return the stratified folds of some ROWS."""
         folds = stratified_folds(self._labels[rows], self.setting.folds)
         return [Fold(train=rows[fold.train], dev=rows[fold.dev]) for fold in folds]
-
-    def _test_outcome(
-        self, fitted: Fitted, fit: int, test: RowIndices, *, dev: float, l2: float
-    ) -> ClassifierOutcome:
-        predicted = fitted.predict(self.problem, fit, test)
-        accuracy = float((predicted == self._labels[test]).mean())
-        return ClassifierOutcome(
-            scored="test", rows=test, predicted=predicted, accuracy=accuracy, dev=dev, l2=(l2,)
-        )
 
     def _fit(self, fits: Fits) -> Fitted:
         if self.setting.schedule is None:

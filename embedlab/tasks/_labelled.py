@@ -5,8 +5,7 @@ classifier is scored on each task.
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
@@ -19,12 +18,12 @@ from embedlab.core.errors import MissingError
 from embedlab.core.printable import count_text
 from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
-from embedlab.data.dataset import Dataset, Part
+from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, Vectors, distinct_texts, encode_accepted
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
-from embedlab.runs.outcomes import StoredOutcomes
+from embedlab.runs.outcomes import SENTENCES, StoredOutcomes
 from embedlab.tasks.task import (
     GoldItems,
     Selection,
@@ -40,48 +39,72 @@ from embedlab.tasks.task import (
 if TYPE_CHECKING:
     import torch
 
+_ROW, _SPLIT = "row of the task", "split of the row"  # columns that we add to those of a task
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassificationTask:
-    """All splits of one classification task."""
+    """The rows of one classification task, those of its splits one after the other."""
 
     name: str
-    parts: Mapping[str, Part]  # by split
-    # (rows,) the number of each row among those of the whole task, of which some are left out
-    numbers: RowIndices | None = None
-    notes: tuple[str, ...] = ()  # on what is left out
+    states: Mapping[str, DatasetState]  # by split
+    frame: pl.DataFrame  # the rows that are read, each with its split and its number among all
+
+    @classmethod
+    def of(cls, name: str, parts: Mapping[str, Part]) -> Self:
+        """Return the task called NAME of the PARTS that are its splits."""
+        states = {split: replace(part.state, name=name) for split, part in parts.items()}
+        frames = [
+            part.frame.with_columns(pl.lit(split).alias(_SPLIT)) for split, part in parts.items()
+        ]
+        return cls(name=name, states=states, frame=pl.concat(frames).with_row_index(_ROW))
 
     @property
     def sides(self) -> tuple[str, ...]:
         """Return the columns that hold sentences: one, or two for pairs."""
-        frame = next(iter(self.parts.values())).frame
-        return ("sentence",) if "sentence" in frame.columns else ("sentence1", "sentence2")
+        return ("sentence",) if "sentence" in self.frame.columns else SENTENCES
 
-    def column(self, name: str) -> list[str]:
-        """Return a column over all splits, one split after the other."""
-        return [value for part in self.parts.values() for value in part.frame[name].to_list()]
+    @property
+    def gold(self) -> pl.Series:
+        """Return the label, or where items have no classes the score, of each row."""
+        return self.frame["label" if "label" in self.frame.columns else "gold"]
 
-    def of_rows(self, is_read: NDArray[np.bool_]) -> "ClassificationTask":
-        """Return the task of the rows that a model can read, all splits one after the other."""
-        if is_read.all():
-            return self
-        parts = {
-            split: replace(part, frame=part.frame.filter(is_read[self.rows(split)]))
-            for split, part in self.parts.items()
-        }
-        numbers = np.flatnonzero(is_read)
-        note = f"{len(is_read) - len(numbers)} of {len(is_read)} rows left out, without a vector"
-        return replace(self, parts=parts, numbers=numbers, notes=(f"{self.name}: {note}",))
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the labels in their order; none of scores."""
+        return tuple(self.gold.unique().sort()) if self.gold.dtype == pl.String else ()
 
-    def items(self, rows: RowIndices) -> RowIndices:
-        """Return the numbers of ROWS among those of the whole task."""
-        return rows if self.numbers is None else self.numbers[rows]
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the rows that are left out."""
+        rows = sum(state.rows for state in self.states.values())
+        left_out = rows - self.frame.height
+        note = f"{self.name}: {left_out} of {rows} rows left out, without a vector"
+        return (note,) if left_out else ()
+
+    @property
+    def first(self) -> DatasetState:
+        """Return the first split: that for training, or the only one in a cross-validation."""
+        return next(iter(self.states.values()))
 
     def rows(self, split: str) -> RowIndices:
-        """Return the numbers of a split's rows among the rows of all splits."""
-        sizes = [len(part.frame) for part in self.parts.values()]
-        ends = dict(zip(self.parts, np.cumsum(sizes), strict=True))
-        return np.arange(ends[split] - len(self.parts[split].frame), ends[split])
+        """Return the indices of the rows of a split."""
+        return np.flatnonzero(self.frame[_SPLIT] == split)
+
+    @property
+    def items(self) -> GoldItems:
+        """Return the items that are scored: those of the test split, or of the only one."""
+        state = self.states.get("test", self.first)
+        rows = self.rows(state.split)
+        return GoldItems(
+            dataset=self.name,
+            split="test" if "test" in self.states else "cv",
+            part=Part(frame=self.frame[rows].select(*self.sides), state=state),
+            rows=self.frame[rows][_ROW].to_numpy(),
+            labels=tuple(self.gold[rows]),
+            classes=self.classes,
+            states=tuple(self.states.values()),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,11 +117,9 @@ class OpenedTasks:
     @property
     def texts(self) -> Texts:
         """Return the sentences to encode for them."""
-        parts = [part for task in self.tasks for part in task.parts.values()]
-        columns = [task.column(side) for task in self.tasks for side in task.sides]
         return Texts(
-            columns=tuple(columns),
-            states=tuple(part.state for part in parts),
+            columns=tuple(task.frame[side] for task in self.tasks for side in task.sides),
+            states=tuple(state for task in self.tasks for state in task.states.values()),
             missing=tuple(self.missing.values()),
         )
 
@@ -108,40 +129,24 @@ class ClassificationResult:
     """What was predicted on one task, item by item."""
 
     task: ClassificationTask
-    classes: tuple[str, ...]  # none of scores
-    gold: NDArray[Any]  # class index, or score, of each scored item
-    predicted: NDArray[Any]
-    rows: RowIndices  # that were scored
-    scored: str  # "cv", on the test folds of a cross-validation, or "test"
-    accuracy: float = nan
-    dev: float  # what chose the L2 penalty, or stopped the training
-
-    @property
-    def part(self) -> Part:
-        """Return the part whose items were scored: the only part in a cross-validation."""
-        parts = self.task.parts
-        return parts.get("test") or next(iter(parts.values()))
+    predicted: NDArray[Any]  # the label, or score, of each scored item
+    scores: tuple[StoredScore, ...]  # that of the items first
 
     def outcomes(self, evaluation: Evaluation) -> StoredOutcomes:
         """Return the stored outcomes of every scored item."""
-        task = self.task
-        frame = pl.concat([part.frame.select(*task.sides) for part in task.parts.values()])
-        gold, predicted = self.gold, self.predicted
-        if self.classes:
-            names = np.array(self.classes)
-            gold, predicted = names[gold], names[predicted]
+        items = self.task.items
         stored = outcomes_of(
             evaluation,
-            replace(self.part, frame=frame[self.rows]),
-            gold.tolist(),
-            predicted.tolist(),
-            is_class=bool(self.classes),
-            classes=self.classes,
-            split=self.scored,
-            states=[part.state for part in task.parts.values()],
-            rows=task.items(self.rows),
+            items.part,
+            items.labels,
+            self.predicted.tolist(),
+            is_class=bool(items.classes),
+            classes=items.classes,
+            split=items.split,
+            states=items.states,
+            rows=items.rows,
         )
-        return replace(stored, notes=task.notes)
+        return replace(stored, notes=self.task.notes)
 
 
 class ClassifierTask(Task):
@@ -156,14 +161,8 @@ class ClassifierTask(Task):
         """
 
     @abstractmethod
-    def scores(
-        self, results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
-    ) -> Iterator[StoredScore]:
-        """Yield every number of the RESULTS on the opened tasks."""
-
-    @abstractmethod
     def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
-        """Return the tasks of each average, by the beginning of its name."""
+        """Return the tasks of each average of accuracies, by its title where all are available."""
 
     def suite(self, opened: OpenedTasks) -> str:
         """Return what the suite of the opened tasks is called."""
@@ -180,17 +179,20 @@ class ClassifierTask(Task):
         encoder: Encoder,
         opened: OpenedTasks,
         setting: SettingName = "literature",
-        *,
-        seed: int = FOLD_SEED,
-        device: "torch.device | None" = None,
-        start_progress: StartProgress = unseen,
+        **options: Any,
     ) -> TaskResult:
         """Evaluate an encoder on the opened tasks, with everything that decides the scores; a
-        setting other than "literature" is in the name of the task.
+        setting other than "literature" is in the name of the task. OPTIONS are those of `classify`.
         """
-        options: Any = {"seed": seed, "device": device, "start_progress": start_progress}
         results = [self.result(encoder, task, setting, **options) for task in opened.tasks]
-        results.sort(key=lambda result: not result.classes)
+        classified = [result for result in results if result.task.classes]
+        others = [result for result in results if not result.task.classes]
+        averages = self.means(opened)
+        scores = [score for result in classified for score in result.scores]
+        for title, members in averages.items():
+            scores += mean_accuracy(title, members, classified)
+        scores += [score for result in others for score in result.scores]
+        results = [*classified, *others]
         name = self.suite(opened)
         notes = [
             f"{task} skipped: {error.message} ({error.hint})"
@@ -201,15 +203,15 @@ class ClassifierTask(Task):
             name if setting == "literature" else f"{name}-{setting}",
             encoder,
             opened.texts.states,
-            [*self.scores(results, opened, setting)],
+            scores,
             notes,
         )
         return TaskResult(
             evaluation=evaluation,
-            missing=tuple(opened.missing.values()),
-            tested=tuple(result.part for result in results),
+            missing=opened.texts.missing,
+            tested=tuple(result.task.items.part for result in results),
             outcomes=tuple(result.outcomes(evaluation) for result in results),
-            averages=self.means(opened),
+            averages=averages,
         )
 
     def texts(self, source: Source, selection: Selection) -> Texts:
@@ -218,7 +220,7 @@ class ClassifierTask(Task):
 
     def items(self, source: Source, names: Sequence[str]) -> Sequence[GoldItems]:
         """Return the items of the tasks in NAMES that are scored."""
-        return [gold_items(task) for task in self.opened(source, names).tasks]
+        return [task.items for task in self.opened(source, names).tasks]
 
     def evaluate(
         self,
@@ -248,11 +250,7 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
     for name, dataset in datasets.items():
         try:
             parts = {split: source.open_split(dataset, split) for split in dataset.splits}
-            parts = {  # under the name of the task, which may be another one
-                split: replace(part, state=replace(part.state, name=name))
-                for split, part in parts.items()
-            }
-            tasks.append(ClassificationTask(name=name, parts=parts))
+            tasks.append(ClassificationTask.of(name, parts))
         except MissingError as error:
             missing_errors[name] = error
     if not tasks:
@@ -265,23 +263,6 @@ def open_tasks(source: Source, datasets: Mapping[str, Dataset]) -> OpenedTasks:
         reason = first_error.reason if first_error.reason != first_error.message else ""
         raise MissingError(message, hint=first_error.hint, reason=reason)
     return OpenedTasks(tasks=tuple(tasks), missing=missing_errors)
-
-
-def gold_items(task: ClassificationTask) -> GoldItems:
-    """Return the items of TASK that are scored: those of its test split, or of its only one in a
-    cross-validation.
-    """
-    split = "test" if "test" in task.parts else next(iter(task.parts))
-    labels, rows = task.column("label"), task.rows(split)
-    return GoldItems(
-        dataset=task.name,
-        split="test" if split == "test" else "cv",
-        part=task.parts[split],
-        rows=rows,
-        labels=tuple(labels[row] for row in rows),
-        classes=tuple(np.unique(np.array(labels)).tolist()),
-        states=tuple(part.state for part in task.parts.values()),
-    )
 
 
 def drop_small_tasks(opened: OpenedTasks, setting: SettingName) -> OpenedTasks:
@@ -317,29 +298,24 @@ def classify(
     from embedlab.classifiers.protocols import Protocol
 
     features, task = task_features(encoder, full_task, start_progress)
-    classes, labels = np.unique(np.array(task.column("label")), return_inverse=True)
+    classes, labels = np.unique(task.gold.to_numpy().astype(str), return_inverse=True)
     protocol = Protocol(
         problem=Problem.of(features, labels, device),
         setting=SETTINGS[setting],
         seed=seed,
         progress=start_progress(task.name),
     )
-    if "dev" in task.parts:
+    if "dev" in task.states:
         outcome = protocol.tune_by_dev(*(task.rows(split) for split in ("train", "dev", "test")))
-    elif "test" in task.parts:
+    elif "test" in task.states:
         outcome = protocol.tune_by_folds(task.rows("train"), task.rows("test"))
     else:
         outcome = protocol.cross_validate()
-    return ClassificationResult(
-        task=task,
-        classes=tuple(classes.tolist()),
-        gold=labels[outcome.rows],
-        predicted=outcome.predicted,
-        rows=outcome.rows,
-        scored=outcome.scored,
-        accuracy=outcome.accuracy,
-        dev=outcome.dev,
-    )
+    predicted = classes[outcome.predicted]
+    dev_rows = len(task.rows(task.states.get("dev", task.first).split))
+    counts = ((outcome.accuracy, len(predicted), task.items.split), (outcome.dev, dev_rows, "dev"))
+    scores = [score(task.name, "accuracy", *facts, setting=setting) for facts in counts]
+    return ClassificationResult(task=task, predicted=predicted, scores=tuple(scores))
 
 
 def task_features(
@@ -348,28 +324,17 @@ def task_features(
     """Return a classifier's features: the sentence vector, or [|u − v| ; u · v] for a pair; one row
     for each row of all splits. Rows with a text that the encoder refuses are left out of both.
     """
-    columns = [task.column(side) for side in task.sides]
-    sentences, index = distinct_texts([sentence for column in columns for sentence in column])
+    texts = pl.concat([task.frame[side] for side in task.sides])
+    sentences, index = distinct_texts(texts.to_list())
     vectors, is_accepted = encode_accepted(encoder, sentences, start_progress("sentences"))
-    is_readable = np.logical_and.reduce(is_accepted[index].reshape(len(columns), -1))
-    readable_task = task.of_rows(is_readable)
-    if len(columns) == 1:
-        return vectors[index[is_readable]], readable_task
-    first, second = (vectors[side[is_readable]] for side in np.split(index, 2))
+    sides = index.reshape(len(task.sides), -1)  # (sides, rows)
+    is_readable = is_accepted[sides].all(axis=0)
+    readable_task = replace(task, frame=task.frame.filter(pl.Series(is_readable)))
+    features = [vectors[side[is_readable]] for side in sides]
+    if len(features) == 1:
+        return features[0], readable_task
+    first, second = features
     return np.concatenate([np.abs(first - second), first * second], axis=1), readable_task
-
-
-def accuracies(
-    result: ClassificationResult, setting: SettingName
-) -> tuple[StoredScore, StoredScore]:
-    """Return the accuracy to report and the one that chose the L2 penalty."""
-    task = result.task
-    dev_part = task.parts.get("dev") or next(iter(task.parts.values()))
-    dev_rows, rows = len(dev_part.frame), len(result.rows)
-    return (
-        score(task.name, "accuracy", result.accuracy, rows, result.scored, setting=setting),
-        score(task.name, "accuracy", result.dev, dev_rows, "dev", setting=setting),
-    )
 
 
 def average_title(name: str, available: int, members: int) -> str:
@@ -378,18 +343,19 @@ def average_title(name: str, available: int, members: int) -> str:
 
 
 def mean_accuracy(
-    name: str, members: Sequence[str], results: Sequence[ClassificationResult], setting: SettingName
+    name: str, members: Sequence[str], results: Sequence[ClassificationResult]
 ) -> Iterator[StoredScore]:
     """Yield the plain mean of the accuracies of MEMBERS; if some are missing, its title says how
     many are available.
     """
-    available = [result for result in results if result.task.name in members]
-    if available:
-        title = average_title(name, len(available), len(members))
-        value = float(np.mean([result.accuracy for result in available]))
-        items = sum(len(result.rows) for result in available)
+    accuracies = [result.scores[0] for result in results if result.task.name in members]
+    if accuracies:
+        title = average_title(name, len(accuracies), len(members))
+        value = float(np.mean([accuracy.value for accuracy in accuracies]))
+        items = sum(accuracy.items for accuracy in accuracies)
         # "cv and test": each task as it is scored
-        split = " and ".join(sorted({result.scored for result in available}))
+        split = " and ".join(sorted({str(accuracy.split) for accuracy in accuracies}))
+        setting = accuracies[0].setting
         yield score(title, "accuracy", value, items, split, setting=setting, by="average")
 
 
@@ -397,12 +363,12 @@ def _too_small(task: ClassificationTask, setting: Setting) -> MissingError | Non
     """Return the error for a task where a fold, or the held-out part of a last fit, would be
     empty.
     """
-    if "dev" in task.parts:
+    if "dev" in task.states:
         return None
-    rows = len(next(iter(task.parts.values())).frame)
+    rows = task.first.rows
     # A last fit uses all train rows, or those outside the largest fold; the folds that choose the
     # L2 penalty are cut from them too.
-    fit_rows = rows if "test" in task.parts else rows - -(-rows // setting.folds)
+    fit_rows = rows if "test" in task.states else rows - -(-rows // setting.folds)
     if fit_rows < setting.folds:
         purpose = f"{setting.folds} folds"
     elif setting.schedule is not None and not int(HELD_BACK * fit_rows):

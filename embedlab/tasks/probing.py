@@ -2,11 +2,10 @@
 folder in their format.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embedlab.choices import SettingName
 from embedlab.core.nearest import unknown_name_error
 from embedlab.data.probing import (
     SENTEVAL,
@@ -18,13 +17,9 @@ from embedlab.data.probing import (
     suite_title,
 )
 from embedlab.data.source import Source
-from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks._labelled import (
-    ClassificationResult,
     ClassifierTask,
     OpenedTasks,
-    accuracies,
-    mean_accuracy,
     open_tasks,
 )
 
@@ -83,20 +78,14 @@ class Probing(ClassifierTask):
         """Return the one set that the opened tasks are of."""
         return set_of(opened.tasks[0].name) or SENTEVAL
 
-    def scores(
-        self, results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
-    ) -> Iterator[StoredScore]:
-        """Yield every accuracy, and their average."""
-        for result in results:
-            yield from accuracies(result, setting)
-        name, selected = self.suite(opened), [task.name for task in opened.tasks]
-        selected += opened.missing
-        title = f"average of {len(selected)} ({'SentEval probing' if name == SENTEVAL else name})"
-        yield from mean_accuracy(title, selected, results, setting)
-
     def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
-        """Return the one of all opened tasks."""
-        return {"average of ": [task.name for task in opened.tasks]}
+        """Return the one of all selected tasks."""
+        name, selected = (
+            self.suite(opened),
+            [*(task.name for task in opened.tasks), *opened.missing],
+        )
+        title = "SentEval probing" if name == SENTEVAL else name
+        return {f"average of {len(selected)} ({title})": selected}
 
     def averages(self, datasets: Sequence[str], name: str) -> Mapping[str, Sequence[str]]:
         """Return the average over all DATASETS of a set, which has NAME."""

@@ -1,6 +1,7 @@
 """The task `transfer`: linear classifiers on frozen vectors, on SentEval's downstream tasks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -8,19 +9,17 @@ import numpy as np
 
 from embedlab.analysis.correlations import pearson, spearman
 from embedlab.choices import SettingName
-from embedlab.core.session import StartProgress
+from embedlab.classifiers.folds import FOLD_SEED
+from embedlab.core.session import StartProgress, unseen
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder
-from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks._labelled import (
     ClassificationResult,
     ClassificationTask,
     ClassifierTask,
     OpenedTasks,
-    accuracies,
     average_title,
     classify,
-    mean_accuracy,
     open_tasks,
     task_features,
 )
@@ -63,9 +62,9 @@ def _relate(
     encoder: Encoder,
     task: ClassificationTask,
     *,
-    seed: int,
-    device: "torch.device | None",
-    start_progress: StartProgress,
+    seed: int = FOLD_SEED,
+    device: "torch.device | None" = None,
+    start_progress: StartProgress = unseen,
 ) -> ClassificationResult:
     """Fit the regression of a task on its train split and predict its test pairs."""
     import torch
@@ -74,29 +73,18 @@ def _relate(
 
     vectors, task = task_features(encoder, task, start_progress)
     features = torch.from_numpy(vectors).to(device)
-    gold = np.array(task.column("gold"))
+    gold = task.gold.to_numpy()
     train, dev, test = (task.rows(split) for split in ("train", "dev", "test"))
     progress = start_progress(task.name)
     fitted = fit_relatedness(features, gold, train, dev, seed=seed, progress=progress)
-    return ClassificationResult(
-        task=task,
-        classes=(),
-        gold=gold[test].astype(np.float64),
-        predicted=fitted.predict(features[torch.from_numpy(test).to(features.device)]),
-        rows=test,
-        scored="test",
-        dev=fitted.dev,
-    )
-
-
-def _relatedness(result: ClassificationResult) -> Iterator[StoredScore]:
-    """Yield the correlations of the test pairs, then the one that stopped the training."""
-    name, count = result.task.name, len(result.rows)
-    for metric, measure in (("pearson", pearson), ("spearman", spearman)):
-        value = measure(result.gold, result.predicted)
-        yield score(name, metric, value, count, "test", setting="supervised")
-    count = len(result.task.rows("dev"))
-    yield score(name, "pearson", result.dev, count, "dev", setting="supervised")
+    predicted = fitted.predict(features[torch.from_numpy(test).to(features.device)])
+    counts = [
+        ("pearson", pearson(gold[test], predicted), len(test), "test"),
+        ("spearman", spearman(gold[test], predicted), len(test), "test"),
+        ("pearson", fitted.dev, len(dev), "dev"),  # that stopped the training
+    ]
+    scores = [score(task.name, *facts, setting="supervised") for facts in counts]
+    return ClassificationResult(task=task, predicted=predicted, scores=tuple(scores))
 
 
 class Transfer(ClassifierTask):
@@ -120,29 +108,22 @@ class Transfer(ClassifierTask):
         """Return the classes of the items of a task, or the relatedness of its pairs."""
         if task.name in RELATEDNESS:
             return _relate(encoder, task, **options)
-        return classify(encoder, task, setting, **options)
-
-    def scores(
-        self, results: Sequence[ClassificationResult], opened: OpenedTasks, setting: SettingName
-    ) -> Iterator[StoredScore]:
-        """Yield every accuracy, MRPC's F1, the published averages whose tasks were selected, and
-        relatedness.
-        """
-        for result in (candidate for candidate in results if candidate.classes):
-            yield from accuracies(result, setting)
-            if result.task.name == "mrpc":
-                value, count = glue_f1(result.gold, result.predicted), len(result.gold)
-                yield score("mrpc", "f1", value, count, result.scored, setting=setting)
-        selected = {*(result.task.name for result in results), *opened.missing}
-        for name, members in TRANSFER_AVERAGES.items():
-            if selected >= set(members):
-                yield from mean_accuracy(name, members, results, setting)
-        for result in (candidate for candidate in results if not candidate.classes):
-            yield from _relatedness(result)
+        result = classify(encoder, task, setting, **options)
+        if task.name != "mrpc":
+            return result
+        gold = np.array(result.task.items.labels)
+        value = glue_f1(gold == "1", result.predicted == "1")
+        f1 = score("mrpc", "f1", value, len(gold), "test", setting=setting)
+        return replace(result, scores=(*result.scores, f1))
 
     def means(self, opened: OpenedTasks) -> Mapping[str, Sequence[str]]:
-        """Return the published ones."""
-        return TRANSFER_AVERAGES
+        """Return the published ones whose tasks were selected."""
+        selected = {*(task.name for task in opened.tasks), *opened.missing}
+        return {
+            title: members
+            for title, members in TRANSFER_AVERAGES.items()
+            if selected.issuperset(members)
+        }
 
     def measures(self, dataset: str) -> tuple[str, ...]:
         """Return F1 too for MRPC, and both correlations for relatedness."""

@@ -37,7 +37,7 @@ def test_a_suite_is_evaluated_under_the_title_of_its_set(
     found = evaluated("mine-probing")
     tasks = ["mine-probing/past-present", "mine-probing/tree-depth"]
     assert found.evaluation.task == "mine-probing-prototyping"
-    assert (found.averages, found.missing) == ({"average of ": tasks}, ())
+    assert (found.averages, found.missing) == ({"average of 2 (mine-probing)": tasks}, ())
     for name, part, outcomes in zip(tasks, found.tested, found.outcomes, strict=True):
         assert (part.state.name, part.state.split) == (outcomes.dataset, outcomes.split)
         assert (outcomes.dataset, outcomes.split) == (name, "test")

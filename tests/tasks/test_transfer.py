@@ -71,7 +71,7 @@ def test_every_accuracy_says_what_it_was_scored_on_and_is_that_of_its_items(
     }
     assert {score.setting for score in found.values()} == {setting}
     assert done.evaluation.marks == ("partial",)
-    texts = [{text for side in task.sides for text in task.column(side)} for task in opened.tasks]
+    texts = [{text for side in task.sides for text in task.frame[side]} for task in opened.tasks]
     assert len(encoder.selected) == sum(map(len, texts))  # each sentence of a task once
     # rows are numbered among those of all splits
     for outcomes, gold, rows in zip(
@@ -195,7 +195,7 @@ PAIRS = (("0.5 1", "-0.5 1", "0"), ("1.5 1", "0.5 1", "1"), ("-1.5 1", "-0.5 1",
 def pair_splits(rows: int = 20) -> ClassificationTask:
     frame = pl.DataFrame(PAIRS * rows, schema=["sentence1", "sentence2", "label"], orient="row")
     parts = {split: part_of("mrpc", frame, split) for split in ("train", "test")}
-    return ClassificationTask(name="mrpc", parts=parts)
+    return ClassificationTask.of("mrpc", parts)
 
 
 def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> None:
