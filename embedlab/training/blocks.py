@@ -9,19 +9,12 @@ from math import ceil
 
 import numpy as np
 
-from embedlab.core.errors import Hint, NamedOption, UsageError
+from embedlab.core.errors import Hint, NamedOption, RecipeValue, UsageError
 from embedlab.core.recipe import JOINT_COMBINES, Combine, MixSection, Recipe, Schedule
 from embedlab.data.source import Source
 from embedlab.objectives.needs import WordIds
-from embedlab.training.order import Indices, batch_order, stepwise_order
-from embedlab.training.stage_data import (
-    StageData,
-    groups_of,
-    join_stages,
-    open_stage,
-    shorten_stage,
-    turn_lengths,
-)
+from embedlab.training.order import Indices, batch_order, epochs_of_steps, steps_of_epochs
+from embedlab.training.stage_data import StageData, groups_of, open_stage, quoted_names
 
 # Rows trained between two measurements of how far apart vectors are, which encode 256 sentences: at
 # two sentences a row, and three times the work to train one as to encode it, 2% of the time.
@@ -43,23 +36,13 @@ class StageBlock:
     """
 
     stages: tuple[StageData, ...]
-    first: int  # steps of the preceding blocks
-    mix: MixSection
-
-    @property
-    def leader(self) -> int:
-        """Return the place of the stage whose end ends the block."""
-        return next(index for index, data in enumerate(self.stages) if data.index == data.leader)
-
-    @property
-    def is_in_step(self) -> bool:
-        """Return whether several stages go through their own epochs in step, without a mix."""
-        return len(self.stages) > 1 and isinstance(self.stages[0].stage.optim.turn, str)
-
-    @property
-    def combine(self) -> Combine:
-        """Return how batches of its stages become steps."""
-        return "turns" if self.is_in_step else self.mix.combine
+    combine: Combine  # how batches of its stages become steps
+    leader: int  # the place of the stage whose end ends the block
+    # the place of the stage that each batch is read from, without shortening
+    order: Indices
+    # steps of each epoch, without shortening, where all stages go through theirs in step
+    epochs: tuple[int, ...] = ()
+    first: int = 0  # steps of the preceding blocks
 
     @property
     def batches_a_step(self) -> int:
@@ -69,14 +52,14 @@ class StageBlock:
     @property
     def whole_steps(self) -> int:
         """Return the steps of all its stages without shortening; less than one pass is short."""
-        step_count = len(self._whole_order) // self.batches_a_step
+        step_count = len(self.order) // self.batches_a_step
         first_stage, *other_stages = self.stages
-        return step_count if other_stages else max(step_count, len(first_stage.whole_epoch(0)))
+        return step_count if other_stages else max(step_count, first_stage.batches_in(0))
 
     @property
     def steps(self) -> int:
         """Return the steps of all its stages."""
-        return len(self._order) // self.batches_a_step
+        return sum(data.steps for data in self.stages) // self.batches_a_step
 
     @property
     def end(self) -> int:
@@ -88,11 +71,10 @@ class StageBlock:
         leader's comes first.
         """
         begin = step * self.batches_a_step
+        places = self.order[begin : begin + self.batches_a_step].tolist()
         numbers = self.batches_taken(step)
-        return tuple(
-            Turn(stage_index=int(stage_index), number=numbers[stage_index])
-            for stage_index in self._order[begin : begin + self.batches_a_step]
-        )
+        leader_first = sorted(places, key=lambda place: place != self.leader)
+        return tuple(Turn(stage_index=place, number=numbers[place]) for place in leader_first)
 
     def batches_taken(self, steps: int) -> tuple[int, ...]:
         """Return how many batches each stage has given after STEPS of the block."""
@@ -107,13 +89,9 @@ class StageBlock:
         For stages in step, an epoch covers all of them.
         """
         leader = self.stages[self.leader]
-        if self.is_in_step:
-            epochs = [
-                sum(steps)
-                for steps in zip(*(data.whole or data.epochs for data in self.stages), strict=True)
-            ]
-            due = dev_steps(epochs, leader.stage.optim.epochs, every)
-            return frozenset({self.steps, *(step for step in due if step < self.steps)})
+        if self.epochs:
+            due = dev_steps(self.epochs, leader.stage.optim.epochs, every)
+            return frozenset(min(step, self.steps) for step in due)
         due = dev_steps(leader.epochs, leader.passes, every)
         steps = self._batches[self.leader] // self.batches_a_step
         return frozenset(
@@ -131,24 +109,11 @@ class StageBlock:
                 measured_steps.append(step)
         return frozenset(measured_steps)
 
-    @property
-    def _whole_order(self) -> Indices:
-        """Return which of its stages each batch is read from, without shortening."""
-        epochs = [data.whole or data.epochs for data in self.stages]
-        if self.is_in_step:
-            return stepwise_order(epochs, same_batch=self.stages[0].stage.optim.turn == "batch")
-        return batch_order(
-            self.combine, turn_lengths(self.stages), self.leader, epochs[self.leader]
-        )
-
-    @cached_property
-    def _order(self) -> Indices:
-        return self._whole_order[: sum(data.steps for data in self.stages)]
-
     @cached_property
     def _batches(self) -> tuple[Indices, ...]:
         """Return, for each stage, which of the block's batches are its own."""
-        return tuple(np.flatnonzero(self._order == index) for index in range(len(self.stages)))
+        order = self.order[: self.steps * self.batches_a_step]
+        return tuple(np.flatnonzero(order == index) for index in range(len(self.stages)))
 
 
 def plan_stages(
@@ -164,10 +129,86 @@ def plan_stages(
     ]
     mix, blocks = recipe.mix or MixSection(), list[StageBlock]()
     for group in groups_of(recipe.stages):
-        stages = join_stages([opened[index] for index in group], mix)
-        first = blocks[-1].end if blocks else 0
-        blocks.append(StageBlock(stages=tuple(stages), first=first, mix=mix))
+        stages = [opened[index] for index in group]
+        is_in_step = len(stages) > 1 and isinstance(stages[0].stage.optim.turn, str)
+        block = _in_step(stages) if is_in_step else _mixed(stages, mix)
+        blocks.append(replace(block, first=blocks[-1].end if blocks else 0))
     return tuple(blocks if recipe.max_steps is None else _shorten(blocks, recipe.max_steps))
+
+
+def _in_step(stages: Sequence[StageData]) -> StageBlock:
+    """Return the block of STAGES that go through their own epochs in step: one after the other, or
+    batch by batch.
+    """
+    leader, *followers = stages
+    has_same_batches = leader.stage.optim.turn == "batch"
+    if has_same_batches:
+        stages = [leader, *(_with_batches_of(leader, data) for data in followers)]
+    epochs = list(zip(*(data.epochs for data in stages), strict=True))
+    return StageBlock(
+        stages=tuple(stages),
+        combine="turns",
+        leader=0,
+        order=batch_order(epochs, takes_turns=not has_same_batches),
+        epochs=tuple(map(sum, epochs)),
+    )
+
+
+def _with_batches_of(leader: StageData, data: StageData) -> StageData:
+    """Return a stage that begins with the batches of its LEADER; these must hold the same texts."""
+    texts = leader.rows.frame.to_series(0)
+    first_texts = data.rows.frame.to_series(0)[: len(texts)]
+    if not first_texts.equals(texts) or data.ends[0] != len(texts):
+        raise UsageError(
+            f"stage {data.index} cannot read the batches of stage {leader.index}: "
+            f"its first dataset has other texts",
+            hint=f"let its datasets begin with {quoted_names(leader.stage.data.names)}, "
+            f"data.order = in-turn, data.rows alike",
+        )
+    # The leader's order decides how groups of rows fill batches.
+    data = replace(data, shuffled_as=leader.index)
+    return replace(data, epochs=steps_of_epochs(data.batches_in, data.passes))
+
+
+def _mixed(stages: Sequence[StageData], mix: MixSection) -> StageBlock:
+    """Return the block of STAGES that one of them ends, as MIX says; the others restart their rows
+    as often as needed.
+    """
+    sizes = [data.epochs[0] for data in stages]
+    place = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}
+    leader = place[mix.until]
+    leading = stages[leader]
+    turns = [turn if isinstance(turn := data.stage.optim.turn, int) else 1 for data in stages]
+    others = [data.index for data in stages if data is not leading]
+    if others and mix.combine == "turns" and leading.steps < turns[leader]:
+        raise UsageError(
+            f"stage {others[0]} never gets its turn: stage {leading.index} has "
+            f"{leading.steps} steps, fewer than its turn",
+            hint=Hint(RecipeValue(f"stage.{leading.index}.optim.turn", str(leading.steps))),
+        )
+    if mix.combine == "turns":
+        round_count, steps_left = divmod(leading.steps, turns[leader])
+        last_round = [steps_left if data is leading else 0 for data in stages]
+        rounds = [turns] * round_count + [last_round]
+    else:
+        lengths = leading.epochs if mix.combine == "epochs" else (leading.steps,)
+        rounds = [[length] * len(stages) for length in lengths]
+    followed = (
+        data if data is leading else _follow(data, sum(steps))
+        for data, steps in zip(stages, zip(*rounds, strict=True), strict=True)
+    )
+    return StageBlock(
+        stages=tuple(followed),
+        combine=mix.combine,
+        leader=leader,
+        order=batch_order(rounds, takes_turns=mix.combine not in JOINT_COMBINES),
+    )
+
+
+def _follow(data: StageData, steps: int) -> StageData:
+    """Return a stage with as many STEPS as its leader leaves it."""
+    epochs = epochs_of_steps(data.batches_in, steps)
+    return replace(data, epochs=epochs, passes=steps / data.batches_in(0))
 
 
 def open_stages(
@@ -191,10 +232,17 @@ def _shorten(blocks: Sequence[StageBlock], max_steps: int) -> list[StageBlock]:
     shortened = []
     for block in blocks:
         counts = block.batches_taken(min(max(max_steps - block.first, 0), block.steps))
-        stages = map(shorten_stage, block.stages, counts)
-        first = min(block.first, max_steps)
-        shortened.append(replace(block, stages=tuple(stages), first=first))
+        stages = tuple(map(_first_steps, block.stages, counts))
+        shortened.append(replace(block, stages=stages, first=min(block.first, max_steps)))
     return shortened
+
+
+def _first_steps(data: StageData, steps: int) -> StageData:
+    """Return a stage with its first STEPS alone; its learning rate schedule covers those."""
+    epochs = epochs_of_steps(data.epochs.__getitem__, steps)
+    last = len(epochs) - 1
+    passes = last + epochs[-1] / data.batches_in(last) if epochs else 0.0
+    return replace(data, epochs=epochs, passes=passes)
 
 
 def rate_factor(

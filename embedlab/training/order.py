@@ -2,14 +2,12 @@
 turn or together.
 """
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-
-from embedlab.core.recipe import Combine
 
 Indices = NDArray[np.int64]
 
@@ -22,7 +20,7 @@ class Draw:
 
     groups: Indices  # their numbers
     units: Indices  # the unit of each
-    share: float
+    share: float = 1.0
 
     def draw_groups(self, rng: np.random.Generator) -> Indices:
         """Return the groups of one epoch."""
@@ -40,9 +38,6 @@ class Groups:
 
     rows: Indices
     bounds: Indices  # (groups + 1,)
-    parts: tuple[tuple[Draw, ...], ...] = ()  # read in sequence in each epoch; empty: all groups
-    is_shuffled: bool = True
-    texts: Indices | None = None  # (rows, texts) of which no batch holds one in two rows
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -59,13 +54,40 @@ def group_rows(keys: Indices, largest: int) -> Groups:
     return Groups(rows=order, bounds=np.append(bounds, len(keys)))
 
 
-def shuffled_batches(
-    groups: Groups, batch_size: int, rng: np.random.Generator, among: Indices | None = None
+EpochOrder = Callable[[np.random.Generator, np.random.Generator], list[Indices]]
+"""Gives the rows of each batch of an epoch; takes the generators of its order and of its draws."""
+
+
+def unshuffled_batches(rows: int, batch_size: int, *_: np.random.Generator) -> list[Indices]:
+    """Return the ROWS of each batch as they come."""
+    return np.split(np.arange(rows), np.arange(batch_size, rows, batch_size))
+
+
+def drawn_batches(
+    groups: Groups,
+    parts: Sequence[Sequence[Draw]],
+    batch_size: int,
+    rng: np.random.Generator,
+    draws: np.random.Generator,
 ) -> list[Indices]:
-    """Return the rows of each batch: groups (all or those AMONG) in random order; a batch ends
-    before a group that does not fit.
+    """Return the rows of each batch: GROUPS that are drawn for an epoch, shuffled within each of
+    PARTS.
     """
-    order = rng.permutation(len(groups)) if among is None else among[rng.permutation(len(among))]
+    drawn_parts = [np.concatenate([draw.draw_groups(draws) for draw in part]) for part in parts]
+    return [
+        batch
+        for drawn_groups in drawn_parts
+        for batch in shuffled_batches(groups, drawn_groups, batch_size, rng)
+    ]
+
+
+def shuffled_batches(
+    groups: Groups, among: Indices, batch_size: int, rng: np.random.Generator
+) -> list[Indices]:
+    """Return the rows of each batch: the groups AMONG in random order; a batch ends before a group
+    that does not fit.
+    """
+    order = among[rng.permutation(len(among))]
     lengths = np.diff(groups.bounds)[order]
     group_ends = np.cumsum(lengths)
     index_in_group = np.arange(lengths.sum()) - np.repeat(group_ends - lengths, lengths)
@@ -79,31 +101,29 @@ def shuffled_batches(
     return np.split(rows, cuts)
 
 
-def parted_batches(texts: Indices, batch_size: int, rng: np.random.Generator) -> list[Indices]:
+def parted_batches(
+    texts: Indices, batch_size: int, rng: np.random.Generator, *_: np.random.Generator
+) -> list[Indices]:
     """Return the rows of each batch in random order, where no batch holds one text in two rows.
 
     texts: (rows, texts a row). Each row goes into the first batch with room behind those that hold
     one of its texts, so that a text of n rows makes at least n batches, which come in random order.
     """
     batches: list[list[int]] = []
-    first_free = np.zeros(
-        int(texts.max(initial=-1)) + 1, np.int64
-    )  # the first batch without the text
-    room_of_batch: list[int] = []  # for each batch a later or equal one that may have room
+    first_free = np.zeros(int(texts.max(initial=-1)) + 1, np.int64)  # the first without the text
+    first_with_room = 0
+
+    def next_with_room(number: int) -> int:
+        while number < len(batches) and len(batches[number]) == batch_size:
+            number += 1
+        return number
+
     for row in rng.permutation(len(texts)).tolist():
-        number = int(first_free[texts[row]].max())
-        passed = []
-        while number < len(batches) and len(batches[number]) >= batch_size:
-            passed.append(number)
-            number = room_of_batch[number]
+        first_with_room = next_with_room(first_with_room)
+        number = next_with_room(max(first_with_room, int(first_free[texts[row]].max())))
         if number == len(batches):
             batches.append([])
-            room_of_batch.append(number)
-        for full_batch in passed:
-            room_of_batch[full_batch] = number
         batches[number].append(row)
-        if len(batches[number]) == batch_size:
-            room_of_batch[number] = number + 1
         first_free[texts[row]] = number + 1
     return [np.array(batches[number]) for number in rng.permutation(len(batches))]
 
@@ -122,83 +142,42 @@ def batch_generator(seed: int, stage: int, epoch: int, batch: int) -> np.random.
     return np.random.default_rng([seed, stage, epoch, batch + 1])
 
 
-def epoch_batches(
-    groups: Groups, batch_size: int, *, seed: int, stage: int, epoch: int
-) -> list[Indices]:
+def epoch_batches(order: EpochOrder, *, seed: int, stage: int, epoch: int) -> list[Indices]:
     """Return the batches of one epoch of one stage of a run."""
-    rng = epoch_generator(seed, stage, epoch)
-    if not groups.is_shuffled:
-        return np.split(groups.rows, np.arange(batch_size, len(groups.rows), batch_size))
-    if groups.texts is not None:
-        return parted_batches(groups.texts, batch_size, rng)
-    if not groups.parts:
-        return shuffled_batches(groups, batch_size, rng)
-    draws = np.random.default_rng(
-        [seed, stage, epoch, 0, 2]
-    )  # five numbers, as in gradient surgery, whose last is 1
-    group_indices = [
-        np.concatenate([draw.draw_groups(draws) for draw in draws_of_part])
-        for draws_of_part in groups.parts
-    ]
-    return [
-        batch
-        for indices in group_indices
-        for batch in shuffled_batches(groups, batch_size, rng, indices)
-    ]
+    # five numbers, as in gradient surgery, whose last is 1
+    draws = np.random.default_rng([seed, stage, epoch, 0, 2])
+    return order(epoch_generator(seed, stage, epoch), draws)
 
 
-def steps_of_epochs(batches_of: Callable[[int], Sized], epochs: float) -> tuple[int, ...]:
-    """Return how many BATCHES_OF each epoch there are; the last is cut short where EPOCHS has a
-    fraction.
+def steps_of_epochs(batches_in: Callable[[int], int], epochs: float) -> tuple[int, ...]:
+    """Return the steps of each epoch, which has so many BATCHES IN it; the last is cut short where
+    EPOCHS has a fraction.
     """
-    counts = [len(batches_of(epoch)) for epoch in range(ceil(epochs))]
-    shares = [min(1.0, epochs - epoch) for epoch in range(len(counts))]
-    return tuple(ceil(round(count * share, 6)) for count, share in zip(counts, shares, strict=True))
+    shares = [min(1.0, epochs - epoch) for epoch in range(ceil(epochs))]
+    return tuple(ceil(round(batches_in(epoch) * share, 6)) for epoch, share in enumerate(shares))
 
 
-def epochs_of_steps(batches_of: Callable[[int], Sized], steps: int) -> tuple[int, ...]:
-    """Return how many BATCHES_OF each epoch are read until there are STEPS, restarting the rows as
-    often as needed.
+def epochs_of_steps(batches_in: Callable[[int], int], steps: int) -> tuple[int, ...]:
+    """Return how many of the BATCHES IN each epoch are read until there are STEPS, restarting the
+    rows as often as needed.
     """
     counts: list[int] = []
     while (steps_left := steps - sum(counts)) > 0:
-        counts.append(min(steps_left, len(batches_of(len(counts)))))
+        counts.append(min(steps_left, batches_in(len(counts))))
     return tuple(counts)
 
 
-def batch_order(
-    combine: Combine, turns: Sequence[int], leader: int, epochs: Sequence[int]
-) -> Indices:
+def batch_order(rounds: Iterable[Sequence[int]], *, takes_turns: bool) -> Indices:
     """Return, for each batch of a common training, the place of the stage that it is read from.
 
-    TURNS are each stage's batches in a round; the training ends with the stage at the place LEADER
-    after its EPOCHS, given in steps. In "epochs" every stage gives as many batches as the leader's
-    epoch has; in a joint step each gives one, the leader first.
-    """
-    stage_indices = np.arange(len(turns))
-    match combine:
-        case "turns":
-            rounds, batches_left = divmod(sum(epochs), turns[leader])
-            return np.append(
-                np.tile(np.repeat(stage_indices, turns), rounds), np.full(batches_left, leader)
-            )
-        case "epochs":
-            return np.concatenate([np.repeat(stage_indices, steps) for steps in epochs])
-        case _:
-            return np.tile([leader, *np.delete(stage_indices, leader)], sum(epochs))
-
-
-def stepwise_order(epochs: Sequence[Sequence[int]], *, same_batch: bool) -> Indices:
-    """Return the same as `batch_order` for stages in step, given the steps of their EPOCHS: whole
-    epochs in turn, or batch by batch.
-
-    A stage that has more batches than the others takes the rest of its epoch alone.
+    ROUNDS say how many batches each stage gives: all of them in its turn, or batch by batch with
+    the others; a stage that has more of them then takes the rest of its own alone.
     """
     order = []
-    for steps in zip(*epochs, strict=True):
-        has_batch = np.arange(max(steps))[:, None] < np.asarray(steps)  # (batches, stages)
+    for counts in rounds:
+        has_batch = np.arange(max(counts))[:, None] < np.asarray(counts)  # (batches, stages)
         order.append(
-            np.nonzero(has_batch)[1] if same_batch else np.repeat(np.arange(len(steps)), steps)
+            np.repeat(np.arange(len(counts)), counts) if takes_turns else np.nonzero(has_batch)[1]
         )
     return np.concatenate(order)
 

@@ -8,11 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from embedlab.core.errors import UsageError
+from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.training.blocks import open_stages
+from embedlab.training.stage_data import check_own_rows
 from tests.training.small_runs import SAMPLE, Train, events_of, interrupted, length_of_a_vector
 
 TEXTS = [
@@ -181,3 +182,12 @@ def test_a_part_that_cannot_be_held_out_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=fault):
         open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path, *changes), SAMPLE, 1)
+
+
+def test_a_stage_of_own_rows_behind_one_of_datasets_is_checked_alone(tmp_path: Path) -> None:
+    rows = write(tmp_path / "rows.parquet", {"anchor": TEXTS, "positive": BACK})
+    recipe = load_recipe("sbert+own-pairs", [f"stage.1.data.files={rows}"], encoder="x")
+    check_own_rows(recipe, SAMPLE, 1)
+    write(rows, {"anchor": TEXTS, "other": BACK})
+    with pytest.raises(MissingError, match="has no column 'positive'"):
+        check_own_rows(recipe, SAMPLE, 1)
