@@ -26,7 +26,7 @@ from embedlab.models.catalog import Model, ModelSpec, resolve
 from embedlab.models.encoder_kind import prefix_of
 from embedlab.models.grammar import title_of
 from embedlab.models.hosts import refuse_strangers
-from embedlab.models.location import model_folder, pin_snapshots
+from embedlab.models.location import model_usage, pin_snapshots
 from embedlab.models.published import packaged_model
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import model_note, partial_notes, training_facts, usage_facts
@@ -73,9 +73,7 @@ def resolve_model(name: str, session: Session) -> Model:
         )
         for spec in members:
             if spec.kind == "folder" and not spec.is_transformed:  # said before data is looked for
-                from embedlab.models.folder import read_usage
-
-                read_usage(model_folder(spec, offline=True), spec.usage_options)
+                model_usage(spec, offline=True)
     except MissingError as error:
         if name in {spec.location for spec in resolved_model.members} or not any(
             spec.is_on_hub for spec in resolved_model.members

@@ -38,7 +38,6 @@ def open_transformer(
     machine: Machine,
     *,
     name: str,
-    note: str | None = None,
     lora: LoraSection | None = None,
     is_trained: bool = False,
     seed: int = 0,
@@ -60,7 +59,7 @@ def open_transformer(
         )
     machine = machine.in_dtype(usage.reading.dtype)
     fingerprint = used_fingerprint(usage, precision=machine.precision)
-    tokenizer = load_tokenizer(usage)
+    tokenizer = load_tokenizer(usage.source, usage.tokenizer, usage.reading)
     if is_trained:  # float32: the optimizer's small steps vanish in bf16
         backbone, pooler = load_backbone(usage.source)
     else:
@@ -90,7 +89,7 @@ def open_transformer(
         usage=usage,
         machine=machine,
         layers=layers,
-        notes=(*notes, *([note] if note else [])),
+        notes=notes,
         frozen_weights=None if lora is None else combined_fingerprint("base", *weight_parts(usage)),
     )
 

@@ -141,7 +141,7 @@ def load_cross_encoder(spec: ModelSpec, fingerprint: str, machine: Machine) -> C
     return CrossEncoderScorer(
         name=spec.name,
         fingerprint=fingerprint,
-        tokenizer=load_tokenizer(usage),
+        tokenizer=load_tokenizer(usage.source, usage.source, usage.reading),
         model=load_with_head(
             usage.source, AutoModelForSequenceClassification, labels=len(usage.labels)
         ),

@@ -3,8 +3,9 @@ as sentence-transformers stores them.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,13 @@ from embedlab.core.errors import MissingError, in_one_line
 from embedlab.encoders.pooling import pooling_method, saved_pooling
 from embedlab.encoders.weight_checks import read_tensors
 from embedlab.models.folder import Usage
-from embedlab.models.folder_files import RESTORE_HINT, STATEMENT, SWITCHES
+from embedlab.models.folder_files import (
+    RESTORE_HINT,
+    STATEMENT,
+    SWITCHES,
+    DenseFile,
+    LayerNormFile,
+)
 from embedlab.models.modules import (
     OWN_POOLING,
     TRANSFORMER,
@@ -34,46 +41,55 @@ TORCH = "torch.nn"  # where activations may come from
 class Dense(nn.Module):
     """A linear layer with an activation, and on request with its input added to its output."""
 
-    def __init__(
-        self,
-        width: int,
-        out: int,
-        *,
-        bias: bool,
-        activation: nn.Module,
-        activation_name: str,
-        has_residual: bool,
-    ) -> None:
+    type_name = "Dense"
+
+    def __init__(self, file: DenseFile, activation: nn.Module) -> None:
         super().__init__()
-        self.linear = nn.Linear(width, out, bias=bias)
+        width, out = file.in_features, file.out_features
+        self.file = file
+        self.linear = nn.Linear(width, out, bias=file.bias)
         self.activation_function = activation  # the name of its weights in files
-        self.activation_name = activation_name  # as files state it
-        self.has_residual = has_residual
-        self.residual = nn.Linear(width, out, bias=False) if has_residual and width != out else None
+        is_mapped = file.use_residual and width != out
+        self.residual = nn.Linear(width, out, bias=False) if is_mapped else None
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in, (batch, out) out."""
         mapped: Tensor = self.activation_function(self.linear(vectors))
-        if not self.has_residual:
+        if not self.file.use_residual:
             return mapped
         return mapped + (vectors if self.residual is None else self.residual(vectors))
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """How its file describes it."""
+        return {**asdict(self.file), "use_residual": self.file.use_residual or None}
 
 
 class LayerNorm(nn.Module):
     """A layer norm of sentence vectors."""
 
-    def __init__(self, width: int) -> None:
+    type_name = "LayerNorm"
+
+    def __init__(self, file: LayerNormFile) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.file = file
+        self.norm = nn.LayerNorm(file.dimension)
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in and out."""
         normed: Tensor = self.norm(vectors)
         return normed
 
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """How its file describes it."""
+        return asdict(self.file)
+
 
 class Normalise(nn.Module):
     """Vectors of length 1."""
+
+    type_name, config = "Normalize", None
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in and out."""
@@ -91,14 +107,7 @@ def pooler_layer(pooler: nn.Linear | None, width: int, *, seed: int, spread: flo
     """The layer of the pooling `pooler`: tanh of a linear layer, POOLER or a new one of WIDTH drawn
     by SEED with the SPREAD of BERT's.
     """
-    layer = Dense(
-        width,
-        width,
-        bias=True,
-        activation=nn.Tanh(),
-        activation_name=f"{TORCH}.modules.activation.Tanh",
-        has_residual=False,
-    )
+    layer = Dense(DenseFile(in_features=width, out_features=width), nn.Tanh())
     if pooler is not None:
         layer.linear = pooler
         return layer
@@ -112,17 +121,10 @@ def _load(layer: Layer) -> nn.Module:
     if layer.kind == "normalise":
         return Normalise()
     if layer.kind == "layer-norm":
-        return _with_weights(LayerNorm(read_layer_norm(layer.folder).dimension), layer.folder)
-    config = read_dense(layer.folder)
-    dense = Dense(
-        config.in_features,
-        config.out_features,
-        bias=config.bias,
-        activation=_activation(layer.folder, config.activation_function),
-        activation_name=config.activation_function,
-        has_residual=config.use_residual,
-    )
-    return _with_weights(dense, layer.folder)
+        return _with_weights(LayerNorm(read_layer_norm(layer.folder)), layer.folder)
+    file = read_dense(layer.folder)
+    activation = _activation(layer.folder, file.activation_function)
+    return _with_weights(Dense(file, activation), layer.folder)
 
 
 def _activation(folder: Path, name: str) -> nn.Module:
@@ -161,7 +163,23 @@ def _with_weights(module: nn.Module, folder: Path) -> nn.Module:
 # The names of versions 2 to 5, which version 6 understands too.
 MODULE = "sentence_transformers.models"
 OPTIONS = "config_sentence_transformers.json"
-_TYPES = {Dense: "Dense", LayerNorm: "LayerNorm", Normalise: "Normalize"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Module:
+    """One of sentence-transformers' modules, and what its folder holds."""
+
+    name: str
+    config: Mapping[str, Any] | None = None
+    tensors: Mapping[str, Tensor] | None = None
+
+    def write(self, folder: Path) -> None:
+        """Write what it has into FOLDER."""
+        if self.config:
+            _write_json(folder / "config.json", self.config)
+        if self.tensors:
+            tensors = {name: value.contiguous() for name, value in self.tensors.items()}
+            save_file(tensors, folder / "model.safetensors")
 
 
 def write_layout(
@@ -180,45 +198,35 @@ def write_layout(
     the layer that it does not hold.
     """
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
-    unweighted = methods[0].unweighted if len(methods) == 1 else None
-    weighted = ["WordWeights"] if unweighted else []
-    final_modules = ["Normalize"] if usage.is_normalised else []
-    names = [
-        "Transformer",
-        *weighted,
-        "Pooling",
-        *(_TYPES[type(layer)] for layer in layers),
-        *final_modules,
+    modes = [method.exported_as for method in methods if method.exported_as is not None]
+    pooling = _Module(name="Pooling", config=_pooling(usage, modes, width))
+    modules = [_Module(name="Transformer")]
+    if len(methods) == 1 and methods[0].unweighted:
+        modules.append(_word_weights(tokenizer, methods[0].unweighted))
+    modules.append(pooling)
+    steps: list[Any] = [*layers, *([Normalise()] if usage.is_normalised else [])]
+    modules += [
+        _Module(name=step.type_name, config=step.config, tensors=step.state_dict())
+        for step in steps
     ]
-    paths = ["", *(f"{number}_{name}" for number, name in enumerate(names[1:], start=1))]
-    modules = [
-        {"idx": number, "name": str(number), "path": path, "type": f"{MODULE}.{name}"}
-        for number, (name, path) in enumerate(zip(names, paths, strict=True))
-    ]
-    if unweighted:
-        _write_word_weights(folder / "1_WordWeights", tokenizer, unweighted)
-    pooling_index, modes = (
-        names.index("Pooling"),
-        [method.exported_as for method in methods if method.exported_as is not None],
-    )
-    # sentence-transformers then refuses the folder by this name, and takes no mean in its
-    # place
-    if len(modes) < len(methods):
-        modules[pooling_index]["type"] = f"{OWN_POOLING}{usage.pooling}"
-    _write_json(folder / paths[pooling_index] / "config.json", _pooling(usage, modes, width))
-    for path, layer in zip(paths[pooling_index + 1 :], layers, strict=False):
-        _write_layer(folder / path, layer)
-    _write_json(folder / "modules.json", modules)
+    entries = []
+    for number, module in enumerate(modules):
+        path = f"{number}_{module.name}" if number else ""
+        kind = f"{MODULE}.{module.name}"
+        if module is pooling and len(modes) < len(methods):
+            # sentence-transformers then refuses the folder by this name, and takes no mean in its
+            # place
+            kind = f"{OWN_POOLING}{usage.pooling}"
+        entries.append({"idx": number, "name": str(number), "path": path, "type": kind})
+        module.write(folder / path)
+    _write_json(folder / "modules.json", entries)
+    tokens, prompt = usage.reading.max_tokens, usage.reading.prompt
+    model_args = None if has_pooler else {"add_pooling_layer": False}
     _write_json(
         folder / TRANSFORMER,
-        {
-            "max_seq_length": usage.reading.max_tokens,
-            "do_lower_case": False,
-            "model_args": None if has_pooler else {"add_pooling_layer": False},
-        },
+        {"max_seq_length": tokens, "do_lower_case": False, "model_args": model_args},
     )
     if usage.details:
-        prompt = usage.reading.prompt
         _write_json(
             folder / OPTIONS,
             {
@@ -232,7 +240,7 @@ def write_layout(
         folder / STATEMENT,
         {
             "pooling": saved_pooling(usage.pooling),
-            "max_tokens": usage.reading.max_tokens,
+            "max_tokens": tokens,
             "training_text": usage.training_text,
         },
     )
@@ -251,30 +259,8 @@ def _pooling(usage: Usage, modes: Sequence[str], width: int) -> dict[str, Any]:
     }
 
 
-def _write_layer(folder: Path, layer: nn.Module) -> None:
-    folder.mkdir()
-    if isinstance(layer, Dense):
-        config = {
-            "in_features": layer.linear.in_features,
-            "out_features": layer.linear.out_features,
-            "bias": layer.linear.bias is not None,
-            "activation_function": layer.activation_name,
-            "use_residual": layer.has_residual or None,
-        }
-        _write_json(folder / "config.json", config)
-    elif isinstance(layer, LayerNorm):
-        _write_json(folder / "config.json", {"dimension": layer.norm.normalized_shape[0]})
-    if weights := layer.state_dict():
-        save_file(
-            {name: value.contiguous() for name, value in weights.items()},
-            folder / "model.safetensors",
-        )
-
-
-def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweighted: str) -> None:
-    """Write weights of 1 for all words but the special token that the tokenizer calls
-    UNWEIGHTED.
-    """
+def _word_weights(tokenizer: PreTrainedTokenizerFast, unweighted: str) -> _Module:
+    """Weights of 1 for all words but the special token that the tokenizer calls UNWEIGHTED."""
     token = getattr(tokenizer, unweighted)
     vocabulary = [
         word or f"[unused {number}]"
@@ -282,16 +268,16 @@ def _write_word_weights(folder: Path, tokenizer: PreTrainedTokenizerFast, unweig
     ]
     weights = torch.ones(len(vocabulary), 1)
     weights[tokenizer.convert_tokens_to_ids(token)] = 0
-    _write_json(
-        folder / "config.json",
-        {"vocab": vocabulary, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
+    return _Module(
+        name="WordWeights",
+        config={"vocab": vocabulary, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
+        tensors={"emb_layer.weight": weights},
     )
-    save_file({"emb_layer.weight": weights}, folder / "model.safetensors")
 
 
 def _write_json(path: Path, content: Any) -> None:
     """Write CONTENT, of an object without the keys that have no value."""
-    if isinstance(content, dict):
+    if isinstance(content, Mapping):
         content = {key: value for key, value in content.items() if value is not None}
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache as cache_result
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ from embedlab.encoders.encoder import (
     no_token_sum,
     single_texts,
 )
-from embedlab.encoders.transformed import CombinedEncoder
+from embedlab.encoders.transformed import CombinedEncoder, TransformedEncoder
 from embedlab.encoders.vector_cache import CachedEncoder, EmbeddingCache
 from embedlab.models.catalog import ModelSpec, refuse_untrainable
 from embedlab.models.config import NATIVE_NOTE
@@ -38,10 +38,9 @@ from embedlab.models.encoder_kind import (
     combined_fingerprint,
     encoder_kind,
 )
-from embedlab.models.folder import pooling_label, read_intact_usage, read_usage, vector_dim
 from embedlab.models.folder_identity import used_fingerprint
-from embedlab.models.grammar import COMBINATION_NAMES, RERANK
-from embedlab.models.location import model_folder, spec_fingerprint
+from embedlab.models.grammar import RERANK, Combination
+from embedlab.models.location import model_usage, spec_fingerprint
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import LoraSection
@@ -102,9 +101,7 @@ class PrefixedEncoder(VectorScorer):
         try:
             return self._cut_vectors(self._inner.encode(prompted), len(sentences))
         except RefusedTextsError as error:
-            reasons = dict(error.refused)
-            texts = zip(sentences, prompted, strict=True)
-            refused = {text: reasons[full] for text, full in texts if full in reasons}
+            refused = {text.removeprefix(self._prompt): reason for text, reason in error.refused}
             self._refused |= dict.fromkeys(refused)
             vectors = error.vectors
             if len(vectors):
@@ -211,13 +208,12 @@ def load_prefixed(
         return load()
     opened = cache_result(load)
     dim = EmbeddingCache.stored_dim(cache, fingerprint) or opened().dim
-    notes = (NATIVE_NOTE,) if spec.code is not None else ()
-    facts = EncoderFacts(pooling=kind.pooling, notes=notes)
+    facts = EncoderFacts(pooling=kind.pooling, notes=() if spec.code is None else (NATIVE_NOTE,))
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        stated=facts if kind.pooling is not None else opened().facts,
+        stated=opened().facts if kind.pooling is None else facts,
         load=opened,
         cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,
@@ -249,27 +245,24 @@ def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None
     """Load the scorer of SPEC as SETTINGS select, with the cache of vectors in the folder CACHE, if
     given; torch (2 s) is loaded only where it computes, or a device needs it.
     """
-    hardware = None
+    kind = None
+    if spec.is_prefixed and not spec.is_transformed:
+        kind = encoder_kind(spec.kind)
     # what is looked up or counted needs no torch; a plug-in may do anything
-    is_light = spec.kind == "dice" or (
-        spec.is_prefixed
-        and not spec.is_transformed
-        and encoder_kind(spec.kind).backend in {"file", "numpy"}
-    )
+    is_light = spec.kind == "dice" or (kind is not None and kind.backend in {"file", "numpy"})
+    hardware = None
     if settings.device not in {"auto", "cpu"} or not is_light:
         from embedlab.encoders.device import machine
 
         hardware = machine(settings)
     if spec.kind == "dice":
         return DiceScorer()
-    if spec.is_prefixed and not spec.is_transformed:
-        kind = encoder_kind(spec.kind)
-        if not kind.has_vectors:
-            fingerprint = spec_fingerprint(spec, precision=_precision(hardware))
-            if kind.scorer is not None:
-                scorer: PairScorer = kind.scorer(spec, fingerprint, hardware)
-                return scorer
-            return PrefixedScorer(spec.name, fingerprint, open_kind(kind, spec))
+    if kind is not None and not kind.has_vectors:
+        fingerprint = spec_fingerprint(spec, precision=_precision(hardware))
+        if kind.scorer is not None:
+            scorer: PairScorer = kind.scorer(spec, fingerprint, hardware)
+            return scorer
+        return PrefixedScorer(spec.name, fingerprint, open_kind(kind, spec))
     return load_encoder(
         spec, hardware, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
     )
@@ -315,20 +308,13 @@ def load_encoder(
         reason, hint = _WITHOUT_VECTORS[spec.kind]
         raise UsageError(f"{spec.name!r} has no vectors: it {reason}", hint=hint)
     if spec.is_transformed:
-        from embedlab.encoders.transformed import TransformedEncoder  # its files need polars
-
-        untransformed = spec.untransformed
-        similarity = TransformedEncoder.similarity
-        if untransformed.is_transformer:
-            folder = model_folder(untransformed, offline=offline)
-            similarity = read_usage(folder, untransformed.usage_options).similarity
-        return TransformedEncoder(spec=spec, inner=load(untransformed), similarity=similarity)
+        return TransformedEncoder(spec=spec, inner=load(spec.untransformed))
     if spec.is_prefixed:
         fingerprint = spec_fingerprint(spec, precision=_precision(machine))
         return load_prefixed(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
-    for kind in COMBINATION_NAMES:
-        if kind == spec.kind:
-            return CombinedEncoder(name=spec.name, kind=kind, parts=[*map(load, spec.parts)])
+    if spec.parts:
+        combination = cast("Combination", spec.kind)
+        return CombinedEncoder(name=spec.name, kind=combination, parts=[*map(load, spec.parts)])
     assert machine is not None
     if cache is None or cache_gib == 0:
         return load_plain(spec, machine, offline=offline)
@@ -344,32 +330,30 @@ def load_cached(
     These are its vectors before whitening and normalising.
     """
     spec = spec.untransformed
-    folder, uncut_spec = model_folder(spec, offline=offline), replace(spec, dim=None)
-    usage, uncut = (
-        read_usage(folder, spec.usage_options),
-        read_usage(folder, uncut_spec.usage_options),
-    )
+    uncut_spec = replace(spec, dim=None)
+    usage, uncut = (model_usage(variant, offline=offline) for variant in (spec, uncut_spec))
     fingerprint, stored_fingerprint = (
         used_fingerprint(variant, precision=machine.precision) for variant in (usage, uncut)
     )
-    is_read = not usage.is_static
-    limit = int(cache_gib * GIB)
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
-        dim=vector_dim(usage),
+        dim=usage.vector_dim(),
         stated=EncoderFacts(
-            pooling=pooling_label(usage),
-            precision=(usage.reading.dtype or machine.precision) if is_read else "float32",
-            max_tokens=usage.reading.max_tokens if is_read else None,
-            notes=(*usage.notes, *([spec.note] if spec.note else [])),
+            pooling=usage.pooling_label,
+            precision="float32" if usage.is_static else usage.reading.dtype or machine.precision,
+            max_tokens=None if usage.is_static else usage.reading.max_tokens,
+            notes=usage.notes,
         ),
         load=lambda: load_plain(uncut_spec, machine, offline=offline),
         similarity=usage.similarity,
         cache=EmbeddingCache(
-            cache, stored_fingerprint, dim=vector_dim(uncut), limit_bytes=limit, name=spec.name
+            cache,
+            stored_fingerprint,
+            dim=uncut.vector_dim(),
+            limit_bytes=int(cache_gib * GIB),
+            name=spec.name,
         ),
-        stored=stored_fingerprint,
     )
 
 
@@ -377,8 +361,7 @@ def load_plain(
     spec: ModelSpec, machine: "Machine", *, offline: bool = False
 ) -> "TransformerEncoder | StaticEncoder":
     """The transformer or the static token vectors of SPEC, without a cache."""
-    folder = model_folder(spec, offline=offline)
-    usage = read_intact_usage(folder, spec.usage_options)
+    usage = model_usage(spec, offline=offline, is_loaded=True)
     if usage.is_static:
         from embedlab.encoders.layers import load_layers
         from embedlab.encoders.static import StaticEncoder, load_table
@@ -389,12 +372,11 @@ def load_plain(
             table=load_table(usage.source),
             usage=usage,
             layers=load_layers(usage.layers).eval(),
-            notes=(*usage.notes, *([spec.note] if spec.note else [])),
         )
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import open_transformer
 
-    return open_transformer(usage, machine, name=spec.name, note=spec.note)
+    return open_transformer(usage, machine, name=spec.name)
 
 
 def load_trainable(
@@ -415,16 +397,9 @@ def load_trainable(
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import open_transformer
 
-    wishes = replace(spec.usage_options, max_tokens=max_tokens or spec.max_tokens)
-    return open_transformer(
-        read_intact_usage(model_folder(spec, offline=offline), wishes),
-        machine,
-        name=spec.name,
-        note=spec.note,
-        lora=lora,
-        is_trained=True,
-        seed=seed,
-    )
+    spec = replace(spec, max_tokens=max_tokens or spec.max_tokens)
+    usage = model_usage(spec, offline=offline, is_loaded=True)
+    return open_transformer(usage, machine, name=spec.name, lora=lora, is_trained=True, seed=seed)
 
 
 TokensOf = Callable[[str], WeightedTokens]
@@ -434,15 +409,13 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
     """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does
     not add up from them is a UsageError.
     """
-    plain = spec.untransformed
-    if spec.is_transformer and spec.whiten is None:
-        usage = read_usage(model_folder(plain, offline=settings.offline), plain.usage_options)
-        if usage.similarity == "cosine":
+    plain, is_whitened = spec.untransformed, spec.whiten is not None
+    if spec.is_transformer and not is_whitened:
+        if model_usage(plain, offline=settings.offline).similarity == "cosine":
             from embedlab.encoders.device import machine
 
-            encoder = load_plain(plain, machine(settings), offline=settings.offline)
-            return encoder.token_vectors
-    if spec.is_prefixed and spec.whiten is None and not spec.prompt:
+            return load_plain(plain, machine(settings), offline=settings.offline).token_vectors
+    elif spec.is_prefixed and not is_whitened and not spec.prompt:
         opened = encoder_kind(spec.kind).open(spec.location)
         if hasattr(opened, "token_vectors"):
 

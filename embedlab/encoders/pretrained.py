@@ -38,15 +38,15 @@ from embedlab.encoders.weight_checks import (
     refuse_infinite,
     refuse_other_size,
     refuse_other_tensors,
-    refuse_unknown_architecture,
     silence_transformers,
     tensor_sizes,
+    weights_name,
 )
 from embedlab.models.adapters import OWN_BASE, base_location, read_adapter
 from embedlab.models.config import ENCODER_HALVES, read_config
-from embedlab.models.cross_encoder import PairUsage
 from embedlab.models.folder import Usage
-from embedlab.models.folder_files import ADAPTER_WEIGHTS, TokenizerFile, read_model_file
+from embedlab.models.folder_files import ADAPTER_WEIGHTS, TokenizerFile, read_stated
+from embedlab.models.reading import Reading
 
 
 def load_backbone(
@@ -114,13 +114,12 @@ def load_with_head(folder: Path, kind: Any, *, labels: int) -> PreTrainedModel:
     return model
 
 
-def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
-    """Load the fast tokenizer of a model, lower-casing where sentence-transformers does. A
-    tokenizer that is not fast, or a model whose type is unknown or another one, is a MissingError.
+def load_tokenizer(weights: Path, folder: Path, reading: Reading) -> PreTrainedTokenizerFast:
+    """Load the fast tokenizer in FOLDER of a model with its WEIGHTS in another, lower-casing where
+    READING says so. A tokenizer that is not fast, or a model whose type is unknown or another one,
+    is a MissingError.
     """
-    refuse_unknown_architecture(usage.source)
-    refuse_other_type(usage.source)
-    folder = usage.tokenizer_folder
+    refuse_other_type(weights)
     with reading_file(folder, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
@@ -131,7 +130,7 @@ def load_tokenizer(usage: Usage | PairUsage) -> PreTrainedTokenizerFast:
         raise MissingError(
             f"{str(folder)!r} has no tokenizer.json", hint="save it again with a fast tokenizer"
         )
-    if usage.reading.case == "lower":
+    if reading.case == "lower":
         backend = tokenizer.backend_tokenizer
         steps = [normalizers.Lowercase(), *filter(None, [backend.normalizer])]
         backend.normalizer = normalizers.Sequence(steps)
@@ -166,7 +165,7 @@ def _load(
     missing_names: Collection[str] = info["missing_keys"]
     if not (may_lack_head and is_headless(model, missing_names)):
         refuse_other_tensors(folder, model, info, has_head=has_head)
-        refuse_infinite(folder, model)
+        refuse_infinite(weights_name(folder), model.named_parameters())
     return model, missing_names
 
 
@@ -210,15 +209,18 @@ _SHARED_PREFIXES = {"", "model", "transformer", "encoder", "backbone"}
 
 
 def refuse_other_type(folder: Path) -> None:
-    """Refuse a model_type that contradicts the folder's architecture, or that nothing in the folder
-    confirms.
+    """Refuse a model_type that transformers does not have, that contradicts the folder's
+    architecture, or that nothing in the folder confirms. No code of the folder is run.
     """
-    config = read_config(folder)
-    file = folder / "config.json"
-    kind = config.model_type
-    architectures = config.architectures or ()
+    config, file = read_config(folder), folder / "config.json"
+    kind, architectures = config.model_type, config.architectures or ()
+    if kind is None or kind not in transformers.CONFIG_MAPPING:
+        raise MissingError(
+            f"{file}: no architecture of transformers has the model_type {kind!r}",
+            hint="is it a whole transformers folder? If it needs code of its author, encode with "
+            "that and name the result vectors:FILE",
+        )
     types = {name: _type_of(folder, name) for name in architectures}
-    is_known = any(architecture_type is not None for architecture_type in types.values())
     for name, architecture_type in types.items():
         if architecture_type not in {None, kind}:
             raise MissingError(
@@ -226,12 +228,13 @@ def refuse_other_type(folder: Path) -> None:
                 f"{architecture_type!r}",
                 hint=WHOLE,
             )
-    if is_known or kind is None:
-        return
-    if any(_normalise_type(name).startswith(_normalise_type(kind)) for name in architectures):
-        return
+    own_names = [
+        name for name in architectures if _normalise_type(name).startswith(_normalise_type(kind))
+    ]
     tensors = tensor_sizes(folder)
-    model = _model_class(folder, kind) if tensors else None
+    if any(types.values()) or own_names or not tensors:
+        return
+    model = _model_class(folder, kind)
     if model is not None and not _is_confirmed(folder, kind, model.base_model_prefix, tensors):
         raise MissingError(
             f"{file}: nothing confirms the model_type {kind!r}: models of other types have such "
@@ -263,7 +266,7 @@ def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collectio
         model_type not in BERT_LIKE or any(name.startswith(f"{prefix}.") for name in tensors)
     ):
         return True
-    tokenizer = read_model_file(folder / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+    tokenizer = read_stated(folder / "tokenizer_config.json", TokenizerFile)
     type_of_tokenizer = _normalise_type(tokenizer.tokenizer_class or "").removesuffix("fast")
     return type_of_tokenizer == f"{_normalise_type(model_type)}tokenizer"
 

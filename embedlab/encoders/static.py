@@ -3,8 +3,8 @@ the folders of model2vec and wordllama.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
@@ -27,10 +27,16 @@ from embedlab.encoders.encoder import (
     no_token_sum,
     single_texts,
 )
-from embedlab.encoders.weight_checks import WHOLE, one_line_errors, read_tensors
+from embedlab.encoders.weight_checks import PADDED_ROWS, WHOLE, one_line_errors, read_tensors
 from embedlab.encoders.word_tokens import WordTokens
-from embedlab.models.folder import Usage, pooling_label, vector_dim
-from embedlab.models.folder_files import Model2VecFile, is_model2vec, read_model_file, weight_files
+from embedlab.models.folder import Usage
+from embedlab.models.folder_files import (
+    MODEL2VEC_VECTORS,
+    Model2VecFile,
+    read_stated,
+    static_vectors,
+    static_weights,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,24 +58,19 @@ class TokenTable:
         """Return the mean vector of each text's tokens, zeros where it has none, and which texts
         were cut; (texts, width), (texts,).
         """
-        limit = self.most_characters
-        token_limit = self.most_tokens
+        cut_texts = [text[: self.most_characters] for text in texts]
         # some damage appears only when a text is read
         with one_line_errors(self.folder, "tokenizer"):
-            tokens = self._words.tokens_of([text[:limit] for text in texts])
-        is_cut = [
-            len(ids) > (token_limit or len(ids)) or len(text) > (limit or len(text))
-            for ids, text in zip(tokens, texts, strict=True)
-        ]
-        if self.ignored is not None or any(is_cut):
-            tokens = [
-                [token for token in ids[:token_limit] if token != self.ignored] for ids in tokens
-            ]
-        flat = torch.tensor([*chain.from_iterable(tokens)], dtype=torch.long)
-        offsets = torch.tensor([0, *accumulate(map(len, tokens))][:-1], dtype=torch.long)
+            tokens = self._words.tokens_of(cut_texts)
+        cut_tokens = [ids[: self.most_tokens] for ids in tokens]
+        is_cut = np.not_equal(_lengths(cut_texts), _lengths(texts))
+        is_cut |= _lengths(cut_tokens) != _lengths(tokens)
+        if self.ignored is not None:
+            cut_tokens = [[token for token in ids if token != self.ignored] for ids in cut_tokens]
+        flat = torch.tensor([*chain.from_iterable(cut_tokens)], dtype=torch.long)
+        offsets = torch.tensor([0, *accumulate(map(len, cut_tokens))][:-1], dtype=torch.long)
         with torch.inference_mode():
-            means = F.embedding_bag(flat, self.vectors, offsets, mode="mean")
-        return means, np.array(is_cut, np.bool_)
+            return F.embedding_bag(flat, self.vectors, offsets, mode="mean"), is_cut
 
     def token_vectors(
         self, sentence: str, *, prompt: str = "", dim: int | None = None
@@ -94,23 +95,26 @@ class TokenTable:
         )
 
 
+def _lengths(parts: Sequence[Sized]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, parts), np.int64, len(parts))
+
+
 def read_token_vectors(path: Path, tokenizer: Tokenizer) -> Tensor:
     """Read a float32 vector for each token of TOKENIZER; a missing, pickled or not finite one is a
     MissingError.
 
     model2vec may store fewer vectors, with the row of each token and the tokens' weights.
     """
+    name, _ = static_vectors(path)
     tensors = read_tensors(path)
-    table = tensors.get("embedding.weight", tensors.get("embeddings"))
-    if table is None or table.ndim != 2:
-        raise MissingError(f"{str(path)!r} holds no token vectors", hint=WHOLE)
+    table = tensors[name]
     if (mapping := tensors.get("mapping")) is not None:
         table = table[mapping.long()]
     table = table.float()
     if (weights := tensors.get("weights")) is not None:
         table = table * weights.float()[:, None]
     tokens = tokenizer.get_vocab_size()
-    if tokens > len(table) or tokens < 0.9 * (len(table) - 127):
+    if tokens > len(table) or tokens < 0.9 * (len(table) - PADDED_ROWS):
         raise MissingError(
             f"{str(path)!r}: its tokenizer has {tokens} tokens, but there are {len(table)} vectors",
             hint=WHOLE,
@@ -142,18 +146,15 @@ class StaticEncoder(VectorScorer):
     table: TokenTable
     usage: Usage
     layers: nn.Sequential
-    notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
         """State how vectors are made."""
-        pooling, limit = pooling_label(self.usage), self.table.most_tokens
-        self.similarity = self.usage.similarity
-        self.stated = EncoderFacts(pooling=pooling, max_tokens=limit, notes=self.notes)
-
-    @cached_property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return vector_dim(self.usage)
+        self.similarity, self.dim = self.usage.similarity, self.usage.vector_dim()
+        self.stated = EncoderFacts(
+            pooling=self.usage.pooling_label,
+            max_tokens=self.table.most_tokens,
+            notes=self.usage.notes,
+        )
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """A vector for each of these distinct sentences."""
@@ -189,26 +190,22 @@ def load_table(folder: Path) -> TokenTable:
     """The vectors in a folder; in one of model2vec unknown tokens do not count, and long texts are
     cut as that package does.
     """
-    tokenizer = read_tokenizer(folder / "tokenizer.json")
-    stated_limit = (tokenizer.truncation or {}).get("max_length")
-    tokenizer.no_truncation()
-    weights = next(iter(weight_files(folder)), folder / "model.safetensors")
-    vectors = read_token_vectors(weights, tokenizer)
-    if not is_model2vec(folder):
-        return TokenTable(
-            folder=folder, tokenizer=tokenizer, vectors=vectors, most_tokens=stated_limit
-        )
-    file = read_model_file(folder / "config.json", Model2VecFile) or Model2VecFile()
-    typical = int(np.median([len(word) for word in tokenizer.get_vocab()]))
-    model = json.loads(tokenizer.to_str())["model"]
-    unknown_id: int | None = tokenizer.token_to_id(model.get("unk_token") or "")
-    if "unk_id" in model:
-        unknown_id = model["unk_id"]
-    return TokenTable(
+    tokenizer, weights = read_tokenizer(folder / "tokenizer.json"), static_weights(folder)
+    table = TokenTable(
         folder=folder,
         tokenizer=tokenizer,
-        vectors=vectors,
-        most_tokens=file.max_length,
-        most_characters=None if file.max_length is None else file.max_length * typical,
-        ignored=unknown_id,
+        vectors=read_token_vectors(weights, tokenizer),
+        most_tokens=(tokenizer.truncation or {}).get("max_length"),
+    )
+    tokenizer.no_truncation()
+    if static_vectors(weights)[0] != MODEL2VEC_VECTORS:
+        return table
+    limit = read_stated(folder / "config.json", Model2VecFile).max_length
+    typical_length = int(np.median([len(word) for word in tokenizer.get_vocab()]))
+    model = json.loads(tokenizer.to_str())["model"]
+    return replace(
+        table,
+        most_tokens=limit,
+        most_characters=None if limit is None else limit * typical_length,
+        ignored=model.get("unk_id", tokenizer.token_to_id(model.get("unk_token") or "")),
     )

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.note import Note
 from embedlab.core.printable import count_text
@@ -160,13 +159,13 @@ class TransformedEncoder(VectorScorer):
     that these belong together.
     """
 
-    def __init__(self, *, spec: ModelSpec, inner: Encoder, similarity: Similarity) -> None:
+    def __init__(self, *, spec: ModelSpec, inner: Encoder) -> None:
         self.name = spec.name
         self.fingerprint = transformed_fingerprint(spec, inner.fingerprint)
         self._spec = spec
         self._inner = inner
         # of signs, cosine is the Hamming distance, reversed
-        self.similarity = "cosine" if spec.bits == 1 else similarity
+        self.similarity = "cosine" if spec.bits == 1 else inner.similarity
 
     @property
     def dim(self) -> int:

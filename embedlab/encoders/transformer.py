@@ -30,7 +30,7 @@ from embedlab.encoders.tokens import (
 )
 from embedlab.encoders.weight_checks import reading_file, vocabulary_notes
 from embedlab.encoders.word_tokens import single_tokens
-from embedlab.models.folder import Usage, pooling_label, vector_dim
+from embedlab.models.folder import Usage
 from embedlab.models.modules import pooling_parts
 from embedlab.models.reading import Reading
 
@@ -83,7 +83,7 @@ class TransformerEncoder(VectorScorer):
         self._frozen = frozenset(
             name for name, parameter in backbone.named_parameters() if not parameter.requires_grad
         )
-        self.dim = vector_dim(usage, int(backbone.config.hidden_size))
+        self.dim = usage.vector_dim(int(backbone.config.hidden_size))
         self.backbone = backbone
         # accelerate has put each part on its device, and moves what passes through
         if not hasattr(backbone, "hf_device_map"):
@@ -106,7 +106,7 @@ class TransformerEncoder(VectorScorer):
         )
         vocabulary_remarks = vocabulary_notes(self._folder, tokenizer, self._words)
         self.stated = EncoderFacts(
-            pooling=pooling_label(usage),
+            pooling=usage.pooling_label,
             precision=machine.precision,
             max_tokens=self.max_tokens,
             notes=(*notes, *self.forward.notes, *vocabulary_remarks),

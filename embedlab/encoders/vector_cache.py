@@ -123,6 +123,7 @@ class EmbeddingCache:
         self.dim = dim
         self._name = name
         self._cache = cache
+        self.fingerprint = fingerprint
         self._folder = cache / EMBEDDINGS / fingerprint
         self._limit_bytes = limit_bytes
 
@@ -237,7 +238,7 @@ class CachedEncoder(VectorScorer):
 
     LOAD is called when the first sentence is new. The encoder must not change: one in training has
     other vectors than its fingerprint says. Of vectors that are cut to DIM numbers the whole ones
-    are cached, so that none is computed again for another length; STORED is their fingerprint.
+    are cached, so that none is computed again for another length.
     """
 
     name: str
@@ -248,7 +249,6 @@ class CachedEncoder(VectorScorer):
     cache: EmbeddingCache
     similarity: Similarity = "cosine"
     per_save: int | None = None
-    stored: str | None = None
 
     @property
     def facts(self) -> EncoderFacts:
@@ -293,7 +293,7 @@ class CachedEncoder(VectorScorer):
     @cached_property
     def _encoder(self) -> Any:
         encoder = self.load()
-        if encoder.fingerprint != (self.stored or self.fingerprint):
+        if encoder.fingerprint != self.cache.fingerprint:
             raise MissingError(
                 f"{self.name!r} was changed while it was in use", hint="type the command again"
             )

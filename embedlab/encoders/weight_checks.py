@@ -3,20 +3,20 @@
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from logging import ERROR
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import torch
-import transformers
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerFast
@@ -25,7 +25,7 @@ from embedlab.core.errors import MissingError, in_one_line
 from embedlab.core.note import Note
 from embedlab.core.printable import first_few
 from embedlab.models.config import read_config
-from embedlab.models.folder_files import weight_files
+from embedlab.models.folder_files import read_header, weight_files
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
 _HOLDING = Lock()  # of what replaces stderr
@@ -49,21 +49,25 @@ def one_line_errors(folder: Path, description: str) -> Iterator[None]:
 
 @contextmanager
 def _without_panic_messages() -> Iterator[None]:
-    """Hold stderr back within the block, and drop it if a panic ends the block: Rust reports a
-    panic before it can be caught.
+    """Drop what stderr got within the block if a panic ends it: Rust reports a panic before it can
+    be caught.
 
     The whole process shares stderr: of several threads only the first holds it back, for all.
     """
-    if not _HOLDING.acquire(blocking=False):
-        yield
-        return
     with ExitStack() as stack:
-        stack.callback(_HOLDING.release)
-        opened = _open_held_file(stack)
-        if opened is None:
-            yield
-            return
-        held_file, stderr = opened
+        if _HOLDING.acquire(blocking=False):
+            stack.callback(_HOLDING.release)
+            with suppress(OSError):  # the disk is full, or stderr is closed
+                stack.enter_context(_holding_stderr())
+        yield
+
+
+@contextmanager
+def _holding_stderr() -> Iterator[None]:
+    """Write what stderr gets within the block at its end, but for one that a panic ends."""
+    with TemporaryFile() as held_file, ExitStack() as stack:
+        stderr = os.dup(2)
+        stack.callback(os.close, stderr)
         is_panic = False
         _flush()
         os.dup2(held_file.fileno(), 2)
@@ -76,21 +80,9 @@ def _without_panic_messages() -> Iterator[None]:
             _flush()
             os.dup2(stderr, 2)
             held_file.seek(0)
-            if not is_panic and (messages := held_file.read()):
+            if not is_panic:
                 with suppress(OSError):  # its reader has gone
-                    os.write(2, messages)
-
-
-def _open_held_file(stack: ExitStack) -> tuple[IO[bytes], int] | None:
-    """An empty file and a copy of stderr, until STACK is closed; None if the disk is full or stderr
-    is closed.
-    """
-    with suppress(OSError):
-        held_file = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
-        stderr = os.dup(2)
-        stack.callback(os.close, stderr)
-        return held_file, stderr
-    return None
+                    os.write(2, held_file.read())
 
 
 def _flush() -> None:
@@ -180,7 +172,7 @@ def refuse_other_tensors(
 
     Where it HAS a HEAD, its pooler is needed too, and no tensor of another head may be left over.
     """
-    file = _weights_name(folder)
+    file = weights_name(folder)
     unexpected = info["unexpected_keys"]
     missing_names = {
         name for name in info["missing_keys"] if has_head or not re.search(POOLER, name)
@@ -225,18 +217,6 @@ def _is_wrapped(name: str, stored_name: str) -> bool:
     """Whether STORED_NAME is NAME with the names of wrappers before it or between its parts."""
     stored_parts = iter(stored_name.split("."))
     return all(part in stored_parts for part in name.split("."))
-
-
-def refuse_unknown_architecture(folder: Path) -> None:
-    """Refuse a folder of an architecture that transformers does not have; no code of it is run."""
-    config = read_config(folder)
-    if config.model_type not in transformers.CONFIG_MAPPING:
-        raise MissingError(
-            f"{folder / 'config.json'}: no architecture of transformers has the model_type "
-            f"{config.model_type!r}",
-            hint="is it a whole transformers folder? If it needs code of its author, encode with "
-            "that and name the result vectors:FILE",
-        )
 
 
 def refuse_other_size(folder: Path, kind: Any) -> None:
@@ -287,12 +267,7 @@ def read_tensors(path: Path, hint: str = WHOLE) -> dict[str, Tensor]:
         raise MissingError(
             f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=hint
         ) from error
-    if non_finite_name := next(
-        (name for name, value in tensors.items() if not value.isfinite().all()), None
-    ):
-        raise MissingError(
-            f"{str(path)!r}: numbers that are not finite in {non_finite_name!r}", hint=hint
-        )
+    refuse_infinite(repr(str(path)), tensors.items(), hint=hint)
     return tensors
 
 
@@ -302,26 +277,13 @@ def tensor_sizes(folder: Path) -> Mapping[str, int]:
     """
     sizes: dict[str, int] = {}
     for path in weight_files(folder):
-        try:
-            with safe_open(path, framework="pt") as file:
-                slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-                sizes |= {
-                    name: torch.Size(tensor.get_shape()).numel() for name, tensor in slices.items()
-                }
-                integer_names = [
-                    name
-                    for name, tensor in slices.items()
-                    if tensor.get_dtype() not in _FLOATING and not _UNUSED.search(name)
-                ]
-        except (OSError, SafetensorError) as error:
-            raise MissingError(
-                f"{str(path)!r} cannot be read: {in_one_line(error)}", hint=WHOLE
-            ) from error
-        if integer_names:
-            raise MissingError(
-                f"{str(path)!r}: {integer_names[0]!r} holds no floating point numbers",
-                hint="embedlab loads no quantised weights",
-            )
+        for name, tensor in read_header(path).items():
+            if tensor.dtype not in _FLOATING and not is_unused(name):
+                raise MissingError(
+                    f"{str(path)!r}: {name!r} holds no floating point numbers",
+                    hint="embedlab loads no quantised weights",
+                )
+            sizes[name] = prod(tensor.shape)
     return sizes
 
 
@@ -362,21 +324,20 @@ def refuse_unknown_tokens(folder: Path, ids: NDArray[np.integer[Any]], vector_co
         )
 
 
-def refuse_infinite(folder: Path, model: PreTrainedModel) -> None:
-    """Refuse non-finite numbers in the weights of MODEL, which make every vector meaningless."""
+def refuse_infinite(file: str, tensors: Iterable[tuple[str, Tensor]], *, hint: str = WHOLE) -> None:
+    """Refuse non-finite numbers in the TENSORS of a FILE, which make every vector meaningless."""
     # A non-finite number makes the sum non-finite, in a tenth of the time; large finite ones may
     # too, and are checked again. What is on no device yet is read as it is used.
     broken = [
         name
-        for name, value in model.named_parameters()
+        for name, value in tensors
         if value.device.type != "meta"
         and not torch.isfinite(value.detach().sum())
         and not torch.isfinite(value).all()
     ]
     if broken:
         raise MissingError(
-            f"{_weights_name(folder)}: numbers that are not finite in {_describe_tensors(broken)}",
-            hint=WHOLE,
+            f"{file}: numbers that are not finite in {_describe_tensors(broken)}", hint=hint
         )
 
 
@@ -389,7 +350,7 @@ def reading_file(folder: Path, description: str) -> Iterator[None]:
         yield
 
 
-def _weights_name(folder: Path) -> str:
+def weights_name(folder: Path) -> str:
     files = weight_files(folder)
     return repr(str(files[0] if len(files) == 1 else folder / "model.safetensors.index.json"))
 

@@ -11,7 +11,7 @@ from embedlab.models.folder_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
     AdapterFile,
-    read_model_file,
+    read_stated,
     weight_files,
 )
 from embedlab.models.hub import hub_folder
@@ -101,7 +101,7 @@ def read_adapter(adapter: Path) -> AdapterFile:
     """What the adapter in a folder states; pickled weights and modules of other programs are a
     MissingError.
     """
-    file = read_model_file(adapter / ADAPTER, AdapterFile) or AdapterFile()
+    file = read_stated(adapter / ADAPTER, AdapterFile)
     if file.megatron_config:
         raise MissingError(
             f"{adapter / ADAPTER} names modules of Megatron",

@@ -15,6 +15,7 @@ from embedlab.models.folder_files import (
     Config,
     TokenizerFile,
     read_model_file,
+    read_stated,
     refuse_other_weights,
     weight_files,
 )
@@ -65,7 +66,7 @@ def input_length(
     than the SHORTEST is a MissingError.
     """
     positions = most_positions(weights)
-    file = read_model_file(tokenizer / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
+    file = read_stated(tokenizer / "tokenizer_config.json", TokenizerFile)
     limits = [positions, file.model_max_length]
     bounds = [limit for limit in limits if limit is not None and limit < UNLIMITED]
     limit = int(min(bounds, default=DEFAULT_MAX_TOKENS))
@@ -179,7 +180,7 @@ def brings_code(folder: Path, *, with_head: bool = False) -> bool:
     """
     keys = (*_USED, _HEAD_CLASS) if with_head else _USED
     for name in ("config.json", "tokenizer_config.json"):
-        code = (read_model_file(folder / name, CodeFile) or CodeFile()).auto_map
+        code = read_stated(folder / name, CodeFile).auto_map
         if any(map(code.get, keys)) if isinstance(code, Mapping) else code:
             return True
     return False

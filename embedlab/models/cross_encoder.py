@@ -20,6 +20,7 @@ from embedlab.models.folder_files import (
     PromptsFile,
     named_files,
     read_model_file,
+    read_stated,
     refuse_incomplete,
 )
 from embedlab.models.modules import (
@@ -29,9 +30,9 @@ from embedlab.models.modules import (
     PROMPTS,
     TransformerFile,
     listed_modules,
+    prompt_text,
     read_prompts,
     read_transformer_file,
-    typed_prompt,
 )
 from embedlab.models.reading import Reading
 
@@ -93,11 +94,6 @@ class PairUsage:
     reading: Reading  # of both texts together
 
     @property
-    def tokenizer_folder(self) -> Path:
-        """The folder of the tokenizer."""
-        return self.source
-
-    @property
     def title(self) -> str:
         """How tables name what makes the similarity of a pair."""
         facts = ["cross-encoder"]
@@ -135,7 +131,7 @@ def read_pair_usage(
     typed.
     """
     source, stated = _source(folder)
-    head = read_model_file(source / "config.json", HeadFile) or HeadFile()
+    head = read_stated(source / "config.json", HeadFile)
     refuse_incomplete(source, source)
     named_files(source)  # which refuses one outside of the folder
     read_config(source)
@@ -158,16 +154,15 @@ def read_pair_usage(
     tokens = input_length(
         folder, source, source, stated=settings.max_seq_length, shortest=SHORTEST_PAIR
     )
-    text = file.default_prompt
-    if prompt is not None:
-        text = typed_prompt(prompt, folder, kind=CROSS_ENCODER)
     return PairUsage(
         source=source,
         labels=head.labels,
         label=_label(folder, head.labels, label),
         activation=_activation(folder, head, file.activation_fn or head.function, activation),
         reading=Reading(
-            max_tokens=tokens, prompt=text, case="lower" if settings.do_lower_case else "kept"
+            max_tokens=tokens,
+            prompt=prompt_text(folder, file, prompt),
+            case="lower" if settings.do_lower_case else "kept",
         ),
     )
 
@@ -185,8 +180,7 @@ def _source(folder: Path) -> tuple[Path, PromptsFile | None]:
     modules = listed_modules(folder)
     if modules is None:
         return folder, None
-    file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
-    if file.model_type == ENCODER_TYPE:
+    if read_stated(folder / PROMPTS, PromptsFile).model_type == ENCODER_TYPE:
         raise MissingError(
             f"{str(folder)!r} is an encoder, not a cross-encoder",
             hint=f"name {folder} without the prefix",

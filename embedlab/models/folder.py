@@ -26,25 +26,22 @@ from embedlab.models.config import (
     refuse_head,
 )
 from embedlab.models.folder_files import (
-    RESTORE_HINT,
     STATEMENT,
-    PromptsFile,
     Statement,
-    read_model_file,
+    read_stated,
     refuse_devices,
     static_vectors,
+    static_weights,
     weight_files,
 )
 from embedlab.models.modules import (
     MODULES,
     Layer,
-    Modules,
     pooling_parts,
-    read_dense,
+    prompt_text,
     read_modules,
     read_prompts,
     read_transformer_file,
-    typed_prompt,
 )
 from embedlab.models.reading import CHOICES, Reading, UsageOptions
 
@@ -63,7 +60,7 @@ class Usage:
     source: Path  # the folder with the weights
     folders: tuple[Path, ...]  # of the whole model: its own, its base's and its adapter's
     adapter: Path | None  # changes to these weights
-    tokenizer: Path | None  # its folder where that is another one
+    tokenizer: Path  # its folder
     is_static: bool  # a vector a token, averaged
     layers: tuple[Layer, ...]  # between pooling and the last normalisation
     includes_prompt: bool  # whether the tokens of a prompt are pooled
@@ -71,11 +68,6 @@ class Usage:
     # whose hidden states are pooled, from 0, the embeddings; None: what the model gives
     layer: int | None
     similarity: Similarity
-
-    @property
-    def tokenizer_folder(self) -> Path:
-        """The folder of the tokenizer."""
-        return self.tokenizer or self.source
 
     @property
     def details(self) -> tuple[str, ...]:
@@ -90,6 +82,32 @@ class Usage:
         }
         return (*self.reading.details, *(name for name, is_used in details.items() if is_used))
 
+    @property
+    def pooling_label(self) -> str:
+        """How tables name what makes a sentence vector of token vectors."""
+        layers = [layer.kind for layer in self.layers if layer.kind != "normalise"]
+        end = ["normalised"] if self.is_normalised else []
+        return ", ".join(
+            ["static" if self.is_static else self.pooling, *layers, *end, *self.details]
+        )
+
+    def width(self, token_width: int | None = None) -> int:
+        """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is the length of token
+        vectors, if it is known already.
+        """
+        if self.is_static:
+            width = static_vectors(static_weights(self.source))[1]
+        else:
+            width = (token_width or hidden_size(self.source)) * len(pooling_parts(self.pooling))
+        for layer in self.layers:
+            width = layer.width(width)
+        return width
+
+    def vector_dim(self, token_width: int | None = None) -> int:
+        """The length of sentence vectors."""
+        width = self.width(token_width)
+        return min(width, self.dim or width)
+
 
 def read_usage(folder: Path, wishes: UsageOptions | None = None) -> Usage:
     """How FOLDER states that it is used, in our own file or in sentence-transformers' files, except
@@ -100,73 +118,60 @@ def read_usage(folder: Path, wishes: UsageOptions | None = None) -> Usage:
     not state a UsageError.
     """
     wishes = wishes or UsageOptions()
-    folder, adapter = _folder_and_adapter(folder, wishes.adapter)
+    adapter = None if wishes.adapter is None else typed_adapter(wishes.adapter)
+    if adapter is None and _is_adapter_alone(folder):
+        folder, adapter = base_folder(folder), folder
     for path in filter(None, (folder, adapter)):
         refuse_devices(path)
-    statement, file, modules = read_statement(folder), read_prompts(folder), read_modules(folder)
-    source, is_static = modules.source, modules.is_static
-    files = TransformerFiles(weights=source, tokenizer=source)
-    if not is_static:
-        files = transformer_files(source, adapter)
-    elif adapter is not None:
-        raise UsageError(
-            f"{str(folder)!r} has static token vectors: no adapter fits", hint="remove @adapter"
-        )
-    read_folders = sorted({source, files.weights, files.tokenizer})
+    statement, prompts, modules = read_statement(folder), read_prompts(folder), read_modules(folder)
+    files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
+    if modules.is_static:
+        _refuse_options_of_transformers(folder, wishes, adapter)
+    else:
+        files = transformer_files(modules.source, adapter)
+    read_folders = sorted({modules.source, files.weights, files.tokenizer})
     notes = native_notes(folder, read_folders, wishes.code, is_ours=(folder / STATEMENT).is_file())
     pooling = wishes.pooling or _own_pooling(folder, statement) or modules.pooling
-    if pooling is None and not is_static:
+    if pooling is None and not modules.is_static:
         refuse_head(folder, files.weights)
-        unlisted = next(folder.glob("*_Pooling/config.json"), None)
-        reason = (
-            "no pooling was stated"
-            if unlisted is None
-            else f"{unlisted.parent.name} is not listed in {MODULES}, which alone counts"
+        notes.append(f"{_why_no_pooling(folder)}: mean")
+    prompt = prompt_text(folder, prompts, wishes.prompt)
+    reading = Reading(max_tokens=DEFAULT_MAX_TOKENS, prompt=prompt)
+    if not modules.is_static:
+        reading = _reading(
+            folder, modules.source, files, wishes, stated=statement.max_tokens, prompt=prompt
         )
-        notes.append(f"{reason}: mean")
     layers = modules.layers
-    if wishes.pooling is not None and modules.pooling is not None and layers:
-        notes.append(
-            f"the layers after pooling were trained with {modules.pooling!r} pooling, not "
-            f"{wishes.pooling!r}"
-        )
-    reading = _reading(folder, modules, files, wishes, statement, file)
-    layer = None
-    if wishes.layer is not None:
-        layer = _layer(folder, None if is_static else files.weights, wishes.layer)
-    if reading.prompt:
-        notes.append(f"prompt {reading.prompt!r}")
-    if files.adapter is not None:
-        notes.append(f"an adapter of {base_title(files.weights)!r}")
     ends_normalised = bool(layers) and layers[-1].kind == "normalise"
-    layers = layers[:-1] if ends_normalised else layers
-    if layer is not None and layers:
-        notes.append("the layers after pooling were trained with the last hidden states")
-    folders = dict.fromkeys((folder, files.base, files.adapter))
-    if (similarity := file.similarity_fn_name or "cosine") not in get_args(Similarity):
-        raise MissingError(
-            f"{str(folder)!r} states the similarity {similarity!r}",
-            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
-        )
+    inner_layers = layers[:-1] if ends_normalised else layers
+    trained_with = "the layers after pooling were trained with"
+    remarks = {
+        f"{trained_with} {modules.pooling!r} pooling, not {wishes.pooling!r}": (
+            wishes.pooling and modules.pooling and layers
+        ),
+        f"prompt {prompt!r}": prompt,
+        f"an adapter of {base_title(files.weights)!r}": files.adapter,
+        f"{trained_with} the last hidden states": wishes.layer is not None and inner_layers,
+    }
     usage = Usage(
         pooling=pooling or "mean",
         reading=reading,
         is_normalised=ends_normalised,
         training_text=statement.training_text if adapter is None else None,
-        notes=tuple(notes),
+        notes=(*notes, *(remark for remark, holds in remarks.items() if holds)),
         source=files.weights,
-        folders=tuple(filter(None, folders)),
+        folders=tuple(dict.fromkeys(filter(None, (folder, files.base, files.adapter)))),
         adapter=files.adapter,
         tokenizer=files.tokenizer,
-        is_static=is_static,
-        layers=layers,
+        is_static=modules.is_static,
+        layers=inner_layers,
         includes_prompt=modules.includes_prompt,
-        dim=wishes.dim or file.truncate_dim,
-        layer=layer,
-        similarity=cast("Similarity", similarity),
+        dim=wishes.dim or prompts.truncate_dim,
+        layer=None if wishes.layer is None else _layer(folder, files.weights, wishes.layer),
+        similarity=_similarity(folder, prompts.similarity_fn_name or "cosine"),
     )
-    if usage.dim is not None or layers:  # refuses layers that do not fit, too
-        width = vector_width(usage)
+    if usage.dim is not None or inner_layers:  # refuses layers that do not fit, too
+        width = usage.width()
         if usage.dim is not None and usage.dim > width:
             raise UsageError(
                 f"{str(folder)!r} has vectors of {width} numbers, fewer than {usage.dim}",
@@ -188,85 +193,81 @@ def read_intact_usage(folder: Path, wishes: UsageOptions | None) -> Usage:
     return read_usage(folder, wishes)
 
 
-def _folder_and_adapter(folder: Path, typed: str | None) -> tuple[Path, Path | None]:
-    """The folder whose statements hold, and an adapter of it: one that was TYPED, or FOLDER itself
-    where it states no usage.
+def read_statement(folder: Path) -> Statement:
+    """Return the content of FOLDER's embedlab.json; an empty statement if there is none."""
+    return read_stated(folder / STATEMENT, Statement)
+
+
+def _own_pooling(folder: Path, statement: Statement) -> str | None:
+    if statement.pooling is not None:
+        try:
+            pooling_parts(statement.pooling)
+        except UsageError as error:
+            raise MissingError(f"{folder / STATEMENT}: {error.message}", hint=error.hint) from error
+    return statement.pooling
+
+
+def _is_adapter_alone(folder: Path) -> bool:
+    """Whether FOLDER holds an adapter and states no usage, so that the statements of its base
+    hold.
     """
-    if typed is not None:
-        return folder, typed_adapter(typed)
-    files = ((folder / MODULES).is_file(), (folder / STATEMENT).is_file())
-    states_usage = any((*files, *folder.glob("*_Pooling/config.json")))
-    if is_adapter(folder) and not states_usage and not weight_files(folder):
-        return base_folder(folder), folder
-    return folder, None
-
-
-def vector_width(usage: Usage, token_width: int | None = None) -> int:
-    """The length of vectors before they are cut to `dim`; TOKEN_WIDTH is the length of token
-    vectors, if it is known already.
-    """
-    if usage.is_static:
-        width = static_vectors(usage.source)[1]
-    else:
-        width = (token_width or hidden_size(usage.source)) * len(pooling_parts(usage.pooling))
-    for layer in usage.layers:
-        if layer.kind == "dense" and (in_features := read_dense(layer.folder).in_features) != width:
-            raise MissingError(
-                f"{layer.folder / 'config.json'}: in_features is {in_features}, but vectors have "
-                f"{width} numbers",
-                hint=RESTORE_HINT,
-            )
-        width = layer.width(width)
-    return width
-
-
-def vector_dim(usage: Usage, token_width: int | None = None) -> int:
-    """The length of sentence vectors."""
-    width = vector_width(usage, token_width)
-    return min(width, usage.dim or width)
-
-
-def _reading(
-    folder: Path,
-    modules: Modules,
-    files: TransformerFiles,
-    wishes: UsageOptions,
-    statement: Statement,
-    prompts: PromptsFile,
-) -> Reading:
-    """How a text is read, as FOLDER states but for WISHES; static token vectors take a prompt
-    alone.
-    """
-    prompt = (
-        prompts.default_prompt if wishes.prompt is None else typed_prompt(wishes.prompt, folder)
+    stating = (folder / MODULES, folder / STATEMENT, *folder.glob("*_Pooling/config.json"))
+    return (
+        is_adapter(folder)
+        and not any(path.is_file() for path in stating)
+        and not weight_files(folder)
     )
-    typed_choices = {key: value for key in CHOICES if (value := getattr(wishes, key)) is not None}
-    if modules.is_static:
-        if typed_choices or wishes.max_tokens is not None:
-            key = next(iter(typed_choices), "max_tokens")
+
+
+def _why_no_pooling(folder: Path) -> str:
+    unlisted = next(folder.glob("*_Pooling/config.json"), None)
+    if unlisted is None:
+        return "no pooling was stated"
+    return f"{unlisted.parent.name} is not listed in {MODULES}, which alone counts"
+
+
+def _refuse_options_of_transformers(
+    folder: Path, wishes: UsageOptions, adapter: Path | None
+) -> None:
+    """Refuse what static token vectors do not take, among it the ADAPTER that FOLDER is."""
+    values = {**vars(wishes), "adapter": adapter}
+    for key in ("adapter", "layer", "max_tokens", *CHOICES):
+        if values[key] is not None:
             raise UsageError(
                 f"{str(folder)!r} has static token vectors, which take no option {key!r}",
                 hint=f"remove @{key}",
             )
-        return Reading(max_tokens=DEFAULT_MAX_TOKENS, prompt=prompt)
-    settings = read_transformer_file(modules.source)
+
+
+def _reading(
+    folder: Path,
+    source: Path,
+    files: TransformerFiles,
+    wishes: UsageOptions,
+    *,
+    stated: int | None,
+    prompt: str,
+) -> Reading:
+    """How a transformer in FOLDER reads a text after a PROMPT: as its files say but for WISHES."""
+    settings = read_transformer_file(source)
     tokens = input_length(
         folder,
         files.weights,
         files.tokenizer,
-        stated=statement.max_tokens or settings.max_seq_length,
+        stated=stated or settings.max_seq_length,
         typed=wishes.max_tokens,
         shortest=SHORTEST,
     )
     case = "lower" if settings.do_lower_case else "kept"
-    return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed_choices})
+    typed = {key: value for key in CHOICES if (value := getattr(wishes, key)) is not None}
+    return Reading(**{"max_tokens": tokens, "prompt": prompt, "case": case, **typed})
 
 
-def _layer(folder: Path, weights: Path | None, wish: int) -> int:
+def _layer(folder: Path, weights: Path, wish: int) -> int:
     """The number of a hidden state, counted from the embeddings; a number that the model does not
     have is a UsageError.
     """
-    count = None if weights is None else read_config(weights).layers
+    count = read_config(weights).layers
     if count is None:
         raise UsageError(f"{str(folder)!r} has no layers to choose from", hint="remove @layer")
     if not -count - 1 <= wish <= count:
@@ -277,23 +278,10 @@ def _layer(folder: Path, weights: Path | None, wish: int) -> int:
     return wish % (count + 1)
 
 
-def read_statement(folder: Path) -> Statement:
-    """Return the content of FOLDER's embedlab.json; an empty statement if there is none."""
-    return read_model_file(folder / STATEMENT, Statement) or Statement()
-
-
-def pooling_label(usage: Usage) -> str:
-    """How tables name what makes a sentence vector of token vectors."""
-    parts = ["static" if usage.is_static else usage.pooling]
-    parts += [layer.kind for layer in usage.layers if layer.kind != "normalise"]
-    parts += ["normalised"] if usage.is_normalised else []
-    return ", ".join([*parts, *usage.details])
-
-
-def _own_pooling(folder: Path, statement: Statement) -> str | None:
-    if statement.pooling is not None:
-        try:
-            pooling_parts(statement.pooling)
-        except UsageError as error:
-            raise MissingError(f"{folder / STATEMENT}: {error.message}", hint=error.hint) from error
-    return statement.pooling
+def _similarity(folder: Path, stated: str) -> Similarity:
+    if stated not in get_args(Similarity):
+        raise MissingError(
+            f"{str(folder)!r} states the similarity {stated!r}",
+            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
+        )
+    return cast("Similarity", stated)

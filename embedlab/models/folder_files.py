@@ -2,9 +2,8 @@
 file and the key.
 """
 
-import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
@@ -144,6 +143,15 @@ class WeightIndex:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TensorHeader:
+    """What a safetensors file states of a tensor."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data_offsets: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model2VecFile:
     """config.json of a folder that model2vec wrote; null means no limit of the input."""
 
@@ -182,7 +190,6 @@ class DenseFile:
     bias: bool = True
     activation_function: str = "torch.nn.modules.activation.Tanh"
     use_residual: bool = False
-    module_input_name: str = "sentence_embedding"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,9 +254,14 @@ class PromptsFile:
     keep_in_fp32_modules: tuple[str, ...] | None = None  # of a cross-encoder
 
     @property
+    def texts(self) -> Mapping[str, str]:
+        """The text of each prompt, by name."""
+        return {name: text or "" for name, text in (self.prompts or {}).items()}
+
+    @property
     def default_prompt(self) -> str:
         """The text before each sentence that is encoded without naming a prompt."""
-        return (self.prompts or {}).get(self.default_prompt_name or "") or ""
+        return self.texts.get(self.default_prompt_name or "", "")
 
 
 def read_model_file(path: Path, kind: type[T]) -> T | None:
@@ -258,65 +270,71 @@ def read_model_file(path: Path, kind: type[T]) -> T | None:
 
     Keys that KIND does not have are ignored: they belong to other programs.
     """
+    with _as_file_errors(path):
+        if path.exists():
+            return _parse(read_foreign(path, limit=LARGEST_DESCRIPTION), kind)
+    return None
+
+
+def read_stated(path: Path, kind: type[T]) -> T:
+    """Return what `read_model_file` does, or a KIND that states nothing where there is no file."""
+    content = read_model_file(path, kind)
+    return kind() if content is None else content
+
+
+def read_header(weights: Path) -> Mapping[str, TensorHeader]:
+    """Return what a safetensors file states of its tensors; a header that cannot be read, or that
+    states another size than the file has, is a MissingError.
+    """
+    with _as_file_errors(weights, "its header: "):
+        with weights.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = _parse(file.read(min(length, LONGEST_HEADER)), dict[str, Any])
+        header.pop("__metadata__", None)
+        tensors: dict[str, TensorHeader]
+        tensors = adapter(dict[str, TensorHeader]).validate_python(header)
+        size = 8 + length + max((tensor.data_offsets[1] for tensor in tensors.values()), default=0)
+        if weights.stat().st_size != size:
+            raise MissingError(
+                f"{str(weights)!r} has not the {size:,} bytes that its header states",
+                hint=RESTORE_HINT,
+            )
+    return tensors
+
+
+def _parse(content: bytes, kind: type[T]) -> T:
+    description: T = adapter(cast("Any", kind)).validate_json(content, strict=True)
+    return description
+
+
+@contextmanager
+def _as_file_errors(path: Path, what: str = "") -> Iterator[None]:
+    """Turn a fault of the file at PATH, or of JSON in it, which says WHAT, into one line."""
     import pydantic
 
     try:
-        if not path.exists():
-            return None
-        content = read_foreign(path, limit=LARGEST_DESCRIPTION)
-        description: T = adapter(cast("Any", kind)).validate_json(content, strict=True)
+        yield
     except pydantic.ValidationError as error:
         raise MissingError(
-            f"{path}: {_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT
+            f"{path}: {what}{_reason(error.errors(include_url=False)[0])}", hint=RESTORE_HINT
         ) from error
     except OSError as error:
         raise MissingError(
             f"cannot read {str(path)!r}: {error.strerror}", hint="check its permissions"
         ) from error
-    return description
 
 
 def refuse_devices(folder: Path) -> None:
     """Refuse a model FOLDER where a file that would be read, there or in a module's folder, is a
-    pipe, a device, too large, or by its signature another one than its name says.
+    pipe, a device, too large, damaged, or by its signature another one than its name says.
     """
     for path in (*folder.glob("*.*"), *folder.glob("*/*.*")):
         if path.suffix in _READ:
             refuse_foreign(path, limit=_READ[path.suffix])
             with suppress(OSError):  # its reader says that it cannot be read
                 refuse_other_content(path)
-                if path.suffix == ".safetensors":
-                    _refuse_other_size(path)
-
-
-def _refuse_other_size(weights: Path) -> None:
-    """Refuse weights that are cut or larger than their header states, before all is read; another
-    damage is for their reader.
-    """
-    with suppress(OSError, ValueError, TypeError, KeyError, IndexError):
-        start, tensors = _header(weights)
-        tensors.pop("__metadata__", None)
-        stated_bytes = start + max(tensor["data_offsets"][1] for tensor in tensors.values())
-        if weights.stat().st_size != stated_bytes:
-            raise MissingError(
-                f"{str(weights)!r} has not the {stated_bytes:,} bytes that its header states",
-                hint=RESTORE_HINT,
-            )
-
-
-def _header(weights: Path) -> tuple[int, dict[str, Any]]:
-    """Return where the numbers of a safetensors file begin, and its header; an unreadable header is
-    an OSError or a ValueError.
-    """
-    with weights.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        try:
-            header = json.loads(file.read(min(length, LONGEST_HEADER)))
-        except RecursionError as error:
-            raise ValueError("the header is nested too deeply") from error
-    if not isinstance(header, dict):
-        raise ValueError("the header is not an object")
-    return 8 + length, header
+            if path.suffix == ".safetensors" and path.exists():
+                read_header(path)
 
 
 def refuse_incomplete(weights: Path, tokenizer: Path) -> None:
@@ -369,7 +387,7 @@ def named_files(folder: Path) -> set[Path]:
     FOLDER is a MissingError.
     """
     config = folder / "tokenizer_config.json"
-    tokenizer = read_model_file(config, TokenizerFile) or TokenizerFile()
+    tokenizer = read_stated(config, TokenizerFile)
     return {
         *_named_weights(folder),
         *(path_inside(folder, name, config) for name in tokenizer.fast_tokenizer_files),
@@ -380,22 +398,17 @@ def _named_weights(folder: Path) -> set[Path]:
     """Return the files that transformers reads weights from by what a file in FOLDER says, the
     index among them.
     """
-    config = folder / "config.json"
-    stated_weights = (read_model_file(config, NamedWeights) or NamedWeights()).transformers_weights
-    index_path = (
-        path_inside(folder, stated_weights, config)
-        if stated_weights is not None
-        else folder / INDEX
-    )
-    if stated_weights is None and (folder / WHOLE_WEIGHTS).is_file():
+    config, index = folder / "config.json", folder / INDEX
+    stated_weights = read_stated(config, NamedWeights).transformers_weights
+    if stated_weights is not None:
+        index = path_inside(folder, stated_weights, config)
+    elif (folder / WHOLE_WEIGHTS).is_file():
         return set()
-    index = (
-        read_model_file(index_path, WeightIndex)
-        if index_path.name.endswith(".index.json")
-        else None
-    )
-    files = set(index.weight_map.values()) if index is not None else ()
-    return {index_path, *(path_inside(folder, name, index_path) for name in files)}
+    listed = None
+    if index.name.endswith(".index.json"):
+        listed = read_model_file(index, WeightIndex)
+    names = () if listed is None else listed.weight_map.values()
+    return {index, *(path_inside(folder, name, index) for name in names)}
 
 
 def path_inside(folder: Path, path: str, naming_file: Path) -> Path:
@@ -429,26 +442,21 @@ MODEL2VEC_VECTORS = "embeddings"  # as model2vec calls its vectors
 _STATIC_VECTORS = ("embedding.weight", MODEL2VEC_VECTORS)
 
 
-def static_vectors(folder: Path) -> tuple[str, int]:
-    """Return the name and the length of the static token vectors in FOLDER, by the header of their
-    safetensors file.
+def static_vectors(weights: Path) -> tuple[str, int]:
+    """Return the name and the length of the static token vectors in a safetensors file, by its
+    header.
     """
-    path = next(iter(weight_files(folder)), folder / WHOLE_WEIGHTS)
-    try:
-        header = _header(path)[1]
-    except (OSError, ValueError) as error:
-        raise MissingError(f"{str(path)!r} cannot be read: {error}", hint=RESTORE_HINT) from error
-    try:
-        name = next(name for name in _STATIC_VECTORS if name in header)
-        return name, int(header[name]["shape"][1])
-    except (StopIteration, LookupError, TypeError, ValueError, OverflowError) as error:
-        names = first_few(map(repr, sorted(header.keys() - {"__metadata__"})), 3)
-        raise MissingError(
-            f"{str(path)!r} holds no token vectors; its tensors: {names or 'none'}",
-            hint=RESTORE_HINT,
-        ) from error
+    tensors = read_header(weights)
+    for name in _STATIC_VECTORS:
+        if name in tensors and len(shape := tensors[name].shape) == 2:
+            return name, shape[1]
+    names = first_few(map(repr, sorted(tensors)), 3)
+    raise MissingError(
+        f"{str(weights)!r} holds no token vectors; its tensors: {names or 'none'}",
+        hint=RESTORE_HINT,
+    )
 
 
-def is_model2vec(folder: Path) -> bool:
-    """Whether the token vectors in FOLDER are stored as model2vec stores them."""
-    return static_vectors(folder)[0] == MODEL2VEC_VECTORS
+def static_weights(folder: Path) -> Path:
+    """Return the file of the static token vectors in FOLDER."""
+    return next(iter(weight_files(folder)), folder / WHOLE_WEIGHTS)

@@ -16,13 +16,15 @@ from embedlab.models.folder_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,
     INDEX,
+    MODEL2VEC_VECTORS,
     STATEMENT,
-    is_model2vec,
     named_files,
     refuse_incomplete,
+    static_vectors,
+    static_weights,
     weight_files,
 )
-from embedlab.models.modules import BETWEEN, MODULES, PROMPTS, module_folders
+from embedlab.models.modules import BETWEEN, MODULES, PROMPTS, all_modules
 
 # For some classes tokenizer_config.json decides on lower case and accents, overriding
 # tokenizer.json.
@@ -49,6 +51,7 @@ COUNTED = (
     STATEMENT,
     PROMPTS,
     INDEX,
+    MODEL2VEC_VECTORS,
     "router_config.json",
     "sentence_*_config.json",
 )
@@ -72,7 +75,7 @@ _PATTERNS = " ".join(NEVER_READ.values()).split()
 
 def used_fingerprint(usage: Usage, *, precision: str) -> str:
     """Fingerprint of a folder's content under USAGE: every file that is read, and the settings."""
-    refuse_incomplete(usage.source, usage.tokenizer_folder)
+    refuse_incomplete(usage.source, usage.tokenizer)
     files = [part for folder in usage.folders for part in folder_parts(folder)]
     return combined_fingerprint("folder", weights_fingerprint(usage, precision=precision), *files)
 
@@ -94,7 +97,8 @@ def weights_fingerprint(usage: Usage, *, precision: str) -> str:
     for layer in usage.layers:
         changes += [layer.kind, *_hashes(layer.folder, LAYER_FILES)]
     if usage.is_static:
-        changes += ["as model2vec"] if is_model2vec(usage.source) else []
+        table_name, _ = static_vectors(static_weights(usage.source))
+        changes += ["as model2vec"] if table_name == MODEL2VEC_VECTORS else []
         return combined_fingerprint("static", *parts, *changes)
     if precision == "bf16":
         changes += ["weights in bf16"]  # they were float32 before, and gave slightly other vectors
@@ -122,7 +126,7 @@ def weight_parts(usage: Usage) -> list[str]:
     return [
         *_named_hashes(weights),
         *_hashes(folder, ("config.json",)),
-        *_hashes(usage.tokenizer_folder, TOKENIZER_FILES),
+        *_hashes(usage.tokenizer, TOKENIZER_FILES),
         *adapter,
     ]
 
@@ -148,7 +152,7 @@ def decisive_files(folder: Path) -> list[Path]:
     """Return the files in FOLDER that belong to its fingerprint, in order; a file that names a path
     outside is a MissingError.
     """
-    folders = (folder, *module_folders(folder))
+    folders = (folder, *(path for _, path in all_modules(folder)))
     named_paths = set(chain.from_iterable(map(named_files, folders)))
 
     # the history of a repository or a trainer's checkpoints may be larger than the model

@@ -4,6 +4,7 @@ known without loading it: torch-free programs find stored scores by it.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embedlab.core import plugins
 from embedlab.core.errors import EmbedlabError
@@ -14,6 +15,9 @@ from embedlab.models.encoder_kind import (
     encoder_kind,
     fingerprint_parts,
 )
+
+if TYPE_CHECKING:
+    from embedlab.models.folder import Usage
 
 
 def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
@@ -33,6 +37,17 @@ def model_folder(spec: ModelSpec, *, offline: bool) -> Path:
     elif not offline:
         fetch_bases(folder)
     return folder
+
+
+def model_usage(spec: ModelSpec, *, offline: bool, is_loaded: bool = False) -> "Usage":
+    """Return how the folder of SPEC is used, with the spec's note; files that differ from the
+    checksums they were written with are a MissingError where the model IS to be LOADED.
+    """
+    from embedlab.models.folder import read_intact_usage, read_usage
+
+    read = read_intact_usage if is_loaded else read_usage
+    usage = read(model_folder(spec, offline=offline), spec.usage_options)
+    return usage if spec.note is None else replace(usage, notes=(*usage.notes, spec.note))
 
 
 def pin_snapshots(spec: ModelSpec, *, offline: bool) -> ModelSpec:
@@ -79,10 +94,8 @@ def vector_length(spec: ModelSpec) -> int | None:
         elif plugins.can_load(plugins.require("encoders", spec.kind)):
             length = encoder_kind(spec.kind).dim(spec.location)
         return length and min(length, spec.dim or length)
-    from embedlab.models.folder import read_usage, vector_dim
-
     try:
-        return vector_dim(read_usage(model_folder(spec, offline=True), spec.usage_options))
+        return model_usage(spec, offline=True).vector_dim()
     except EmbedlabError:  # damaged, or gone since: whoever loads it says so
         return None
 
@@ -122,11 +135,9 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
         return combined_fingerprint(
             spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed_options
         )
-    from embedlab.models.folder import read_usage
     from embedlab.models.folder_identity import used_fingerprint
 
-    usage = read_usage(model_folder(spec, offline=True), spec.usage_options)
-    return used_fingerprint(usage, precision=precision)
+    return used_fingerprint(model_usage(spec, offline=True), precision=precision)
 
 
 def transformed_fingerprint(spec: ModelSpec, inner_fingerprint: str) -> str:

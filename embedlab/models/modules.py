@@ -6,6 +6,7 @@ MissingError.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -29,6 +30,7 @@ from embedlab.models.folder_files import (
     RouterFile,
     path_inside,
     read_model_file,
+    read_stated,
 )
 
 PROMPTS = "config_sentence_transformers.json"
@@ -56,19 +58,22 @@ def read_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> PromptsFile:
     A model of another KIND, which gives no sentence vectors, and a default prompt that is not among
     the prompts, are a MissingError.
     """
-    file = read_model_file(folder / PROMPTS, PromptsFile) or PromptsFile()
-    if file.model_type != kind and (folder / PROMPTS).is_file():
-        raise unused_type(folder, file.model_type)
-    known_names = {*(file.prompts or {}), *(_ROLES if kind == ENCODER_TYPE else ())}
-    if (name := file.default_prompt_name) and name not in known_names:
+    file = read_model_file(folder / PROMPTS, PromptsFile)
+    if file is None:
+        return PromptsFile()
+    if file.model_type != kind:
+        raise _unused_type(folder, file.model_type)
+    known_names = {"", *file.texts, *(_ROLES if kind == ENCODER_TYPE else ())}
+    if (file.default_prompt_name or "") not in known_names:
         raise MissingError(
-            f"{folder / PROMPTS}: no prompt {name!r}, which 'default_prompt_name' names",
+            f"{folder / PROMPTS}: no prompt {file.default_prompt_name!r}, which "
+            f"'default_prompt_name' names",
             hint=RESTORE_HINT,
         )
     return file
 
 
-def unused_type(folder: Path, kind: str) -> MissingError:
+def _unused_type(folder: Path, kind: str) -> MissingError:
     """Return the error of a FOLDER whose model is of a KIND that embedlab does not use so."""
     if kind == CROSS_ENCODER:
         return MissingError(
@@ -84,26 +89,25 @@ def unused_type(folder: Path, kind: str) -> MissingError:
     )
 
 
-def stated_prompts(folder: Path, *, kind: str = ENCODER_TYPE) -> Mapping[str, str]:
-    """Return the prompts that FOLDER, a model of a KIND, states, by name."""
-    prompt_of_name = read_prompts(folder, kind=kind).prompts or {}
-    return {name: text or "" for name, text in prompt_of_name.items()}
+def stated_prompts(folder: Path) -> Mapping[str, str]:
+    """Return the prompts that FOLDER states, by name."""
+    return read_prompts(folder).texts
 
 
-def typed_prompt(wish: str, folder: Path, *, kind: str = ENCODER_TYPE) -> str:
-    """Return the text of the prompt that FOLDER, a model of a KIND, calls so, or the text that was
-    typed.
+def prompt_text(folder: Path, file: PromptsFile, typed: str | None) -> str:
+    """Return the text before each sentence: of the prompt that is TYPED, by the name that the FILE
+    in FOLDER gives it or as it is; otherwise of the file's default prompt.
     """
-    prompts = stated_prompts(folder, kind=kind)
-    is_name = wish and not re.search(r"[\s:|]", wish)
-    if is_name and wish not in prompts:
+    if typed is None:
+        return file.default_prompt
+    if typed and typed not in file.texts and not re.search(r"[\s:|]", typed):
         raise unknown_name_error(
             "prompt",
-            wish,
-            list(prompts),
+            typed,
+            list(file.texts),
             listing=f"prompts that {str(folder)!r} states; a text ends with a colon or a space",
         )
-    return prompts.get(wish, wish)
+    return file.texts.get(typed, typed)
 
 
 TRANSFORMER = "sentence_bert_config.json"
@@ -111,10 +115,10 @@ TRANSFORMER = "sentence_bert_config.json"
 _ARCHITECTURES = "bert roberta distilbert camembert albert xlm-roberta xlnet"
 _LAST_STATES = {"method": "forward", "method_output_name": "last_hidden_state"}
 _LOGITS = {"method": "forward", "method_output_name": "logits"}
-# What a transformer of each purpose gives for a text, and under which name.
+# What a transformer of each purpose gives for a text, under which name, and what that is.
 _OUTPUTS = {
-    "feature-extraction": (_LAST_STATES, "token_embeddings"),
-    "sequence-classification": (_LOGITS, "scores"),
+    "feature-extraction": (_LAST_STATES, "token_embeddings", "token vectors"),
+    "sequence-classification": (_LOGITS, "scores", "scores"),
 }
 # Arguments for transformers that do not change a vector in float32; any other may.
 _HARMLESS = {
@@ -157,9 +161,8 @@ class TransformerFile:
         """Name the setting that embedlab does not compute for a PURPOSE; None where it computes
         all.
         """
-        output, name = _OUTPUTS[purpose]
+        output, name, output_name = _OUTPUTS[purpose]
         modalities = self.modality_config or {"text": output}
-        output_name = "token vectors" if purpose == "feature-extraction" else "scores"
         settings = {
             f"for {self.transformer_task}": self.transformer_task != purpose,
             "with a chat template": "message" in modalities,
@@ -228,8 +231,19 @@ class Layer:
     folder: Path
 
     def width(self, input_width: int) -> int:
-        """The length of the vectors that it gives for vectors of length INPUT_WIDTH."""
-        return input_width if self.kind != "dense" else read_dense(self.folder).out_features
+        """The length of the vectors that it gives for vectors of length INPUT_WIDTH; one that it
+        does not take is a MissingError.
+        """
+        if self.kind != "dense":
+            return input_width
+        file = read_dense(self.folder)
+        if file.in_features != input_width:
+            raise MissingError(
+                f"{self.folder / 'config.json'}: in_features is {file.in_features}, but vectors "
+                f"have {input_width} numbers",
+                hint=RESTORE_HINT,
+            )
+        return file.out_features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,19 +258,75 @@ class Modules:
 
 
 def read_modules(folder: Path) -> Modules:
-    """The modules of FOLDER; a folder without modules.json is a transformer."""
+    """The modules of FOLDER; a folder without modules.json is a transformer, or what model2vec
+    wrote.
+    """
     steps = listed_modules(folder)
     if steps is None:
-        static = read_model_file(folder / "config.json", Model2VecFile)
-        if static is not None and static.is_model2vec:
-            steps = [("StaticEmbedding", folder), ("Normalize", folder)]
-            return _modules(folder, steps[: 1 + static.normalize])
-        return _modules(folder, [("Transformer", folder)])
-    if steps and steps[0][0] == "Transformer":
+        steps = _unlisted_modules(folder)
+    elif steps and steps[0][0] == "Transformer":
         setting = read_transformer_file(steps[0][1]).uncomputed("feature-extraction")
         if setting is not None:
             raise _uncomputed_module_error(folder, f"Transformer {setting}")
-    return _modules(folder, steps)
+    first, source = steps[0] if steps else ("none", folder)
+    if first not in {"Transformer", "StaticEmbedding"}:
+        raise _uncomputed_module_error(folder, first)
+    is_static = first == "StaticEmbedding"
+    rest = deque(step for step in steps[1:] if step[0] not in _IDENTITIES)
+    pooling, includes_prompt = None, True
+    # as embedlab writes its mean without [CLS]
+    leaves_out_cls = bool(rest) and rest[0][0] == "WordWeights" and (folder / STATEMENT).is_file()
+    if leaves_out_cls:
+        rest.popleft()
+    if rest and not is_static and (rest[0][0] == "Pooling" or rest[0][0].startswith(OWN_POOLING)):
+        pooling, includes_prompt = _read_pooling(*rest.popleft())
+    if leaves_out_cls:
+        if pooling != "mean":
+            raise _uncomputed_module_error(folder, f"WordWeights before {pooling}")
+        pooling = "mean-without-cls"
+    return Modules(
+        source=source,
+        is_static=is_static,
+        pooling=pooling,
+        includes_prompt=includes_prompt,
+        layers=tuple(_read_layer(folder, name, path) for name, path in rest),
+    )
+
+
+def _unlisted_modules(folder: Path) -> list[tuple[str, Path]]:
+    file = read_model_file(folder / "config.json", Model2VecFile)
+    if file is None or not file.is_model2vec:
+        return [("Transformer", folder)]
+    return [("StaticEmbedding", folder), ("Normalize", folder)][: 1 + file.normalize]
+
+
+def _read_pooling(name: str, folder: Path) -> tuple[str, bool]:
+    """Return the pooling of the module called NAME, and whether it pools the tokens of a prompt."""
+    path = folder / "config.json"
+    file = _read_required(path, PoolingFile)
+    if name != "Pooling":
+        return name.removeprefix(OWN_POOLING), file.include_prompt
+    modes = file.modes or ["mean"]
+    for mode in modes:
+        if mode not in POOLING_NAMES:
+            raise MissingError(
+                f"{path}: pooling {mode!r} is not known",
+                hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
+            )
+    return BETWEEN.join(POOLING_NAMES[mode] for mode in modes), file.include_prompt
+
+
+def _read_layer(folder: Path, name: str, path: Path) -> Layer:
+    """Return the module called NAME, at PATH, of the model in FOLDER."""
+    if name not in _LAYERS:
+        raise _uncomputed_module_error(folder, name)
+    place = PlaceFile() if name == "LayerNorm" else read_stated(path / "config.json", PlaceFile)
+    output_name = place.module_output_name or place.module_input_name
+    if {place.module_input_name, output_name} != {_VECTORS}:
+        raise _uncomputed_module_error(
+            folder, f"{name} from {place.module_input_name} to {output_name}"
+        )
+    return Layer(kind=_LAYERS[name], folder=path)
 
 
 def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
@@ -281,29 +351,17 @@ def listed_modules(folder: Path) -> list[tuple[str, Path]] | None:
     return steps
 
 
-def module_folders(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of all modules that FOLDER lists, those of every route of a router among
-    them.
+def all_modules(folder: Path) -> list[tuple[str, Path]]:
+    """Return what `listed_modules` does, and the modules of every route of a router by the full
+    name of their type, which is empty where the router does not state it.
     """
-    folders = [path for _, path in listed_modules(folder) or ()]
-    return tuple(dict.fromkeys([*folders, *(path for _, path in _modules_of_routes(folder))]))
-
-
-def foreign_module(folder: Path) -> str | None:
-    """Return the first type of another package in FOLDER's modules.json, or in its router; None if
-    there is none.
-    """
-    kinds = [name for name, _ in listed_modules(folder) or ()]
-    kinds += [kind for kind, _ in _modules_of_routes(folder) if kind is not None]
-    ours = (PACKAGE, OWN_POOLING)
-    return next((kind for kind in kinds if "." in kind and not kind.startswith(ours)), None)
-
-
-def _modules_of_routes(folder: Path) -> Iterator[tuple[str | None, Path]]:
-    """Yield the type, if stated, and the folder of each module of every route of the routers."""
+    modules = list(listed_modules(folder) or ())
     for path, file in _routers(folder):
-        for name in dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types]):
-            yield file.types.get(name), path_inside(path.parent, name, path)
+        names = dict.fromkeys([*chain.from_iterable(file.structure.values()), *file.types])
+        modules += [
+            (file.types.get(name, ""), path_inside(path.parent, name, path)) for name in names
+        ]
+    return modules
 
 
 def routes(folder: Path) -> frozenset[str]:
@@ -343,50 +401,6 @@ def _read_required(path: Path, kind: type[T]) -> T:
     if content is None:
         raise MissingError(f"{str(path)!r} is missing", hint=RESTORE_HINT)
     return content
-
-
-def _modules(folder: Path, steps: list[tuple[str, Path]]) -> Modules:
-    if not steps or steps[0][0] not in {"Transformer", "StaticEmbedding"}:
-        raise _uncomputed_module_error(folder, steps[0][0] if steps else "none")
-    source, is_static = steps[0][1], steps[0][0] == "StaticEmbedding"
-    pooling, includes_prompt, leaves_out_cls, layers = None, True, False, list[Layer]()
-    for name, path in steps[1:]:
-        is_pooling = name == "Pooling" or name.startswith(OWN_POOLING)
-        if name in _LAYERS:
-            place_file = PlaceFile()
-            if name != "LayerNorm":
-                place_file = read_model_file(path / "config.json", PlaceFile) or place_file
-            input_name, output_name = place_file.module_input_name, place_file.module_output_name
-            if {input_name, output_name or input_name} != {_VECTORS}:
-                raise _uncomputed_module_error(
-                    folder, f"{name} from {input_name} to {output_name or input_name}"
-                )
-            layers.append(Layer(kind=_LAYERS[name], folder=path))
-        elif is_pooling and pooling is None and not is_static and not layers:
-            file = _read_required(path / "config.json", PoolingFile)
-            includes_prompt = file.include_prompt
-            pooling = name.removeprefix(OWN_POOLING)
-            if name == "Pooling":
-                modes = file.modes or ["mean"]
-                if unknown_modes := [mode for mode in modes if mode not in POOLING_NAMES]:
-                    raise MissingError(
-                        f"{path / 'config.json'}: pooling {unknown_modes[0]!r} is not known",
-                        hint=f"embedlab knows {', '.join(POOLING_NAMES)}",
-                    )
-                pooling = BETWEEN.join(POOLING_NAMES[mode] for mode in modes)
-        elif name == "WordWeights" and pooling is None and (folder / STATEMENT).is_file():
-            leaves_out_cls = True  # as embedlab writes its mean without [CLS]
-        elif name not in _IDENTITIES:
-            raise _uncomputed_module_error(folder, name)
-    if leaves_out_cls and pooling != "mean":
-        raise _uncomputed_module_error(folder, f"WordWeights before {pooling}")
-    return Modules(
-        source=source,
-        is_static=is_static,
-        pooling="mean-without-cls" if leaves_out_cls else pooling,
-        includes_prompt=includes_prompt,
-        layers=tuple(layers),
-    )
 
 
 def _uncomputed_module_error(folder: Path, name: str) -> MissingError:

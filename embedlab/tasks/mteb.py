@@ -25,8 +25,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, RefusedTextsError, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores
-from embedlab.models.folder import read_usage
-from embedlab.models.location import model_folder
+from embedlab.models.location import model_usage
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._mteb_rows import (
@@ -124,8 +123,7 @@ class MtebEncoder:
     def _similarity(self) -> str:
         if self._spec.kind not in MODELS_WITH_FOLDER:
             return "cosine"
-        folder = model_folder(self._spec, offline=True)
-        return read_usage(folder, self._spec.usage_options).similarity
+        return model_usage(self._spec, offline=True).similarity
 
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows

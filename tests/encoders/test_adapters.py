@@ -108,9 +108,9 @@ def not_finite(adapter: Path) -> None:
         (lambda one: change(one, base_model_name_or_path=str(one)), "is an adapter itself"),
         (other_base, "does not fit the base model '.*other': .*query"),
         (without_weights, "does not fit the base model .*has no weights for"),
-        (not_finite, "numbers that are not finite in 'base_model"),
+        (not_finite, "numbers that are not finite in tensor 'base_model"),
         (lambda one: (one / WEIGHTS).rename(one / "adapter_model.bin"), f"holds no {WEIGHTS}"),
-        (lambda one: (one / WEIGHTS).write_bytes(b"x" * 40), "cannot be read"),
+        (lambda one: (one / WEIGHTS).write_bytes(b"x" * 40), "its header: not valid JSON"),
         (
             lambda one: shutil.copy(Path(base_of(one)) / "model.safetensors", one),
             "holds a whole model and an adapter",

@@ -49,7 +49,7 @@ OTHERS: tuple[dict[str, Any], ...] = (
 USUAL: dict[str, Any] = {
     **{"pooling": "mean", "includes_prompt": True, "similarity": "cosine"},
     **{"is_normalised": False, "is_static": False, "notes": (), "layers": ()},
-    **dict.fromkeys(("training_text", "adapter", "tokenizer", "dim", "layer")),
+    **dict.fromkeys(("training_text", "adapter", "dim", "layer")),
 }
 
 
@@ -62,6 +62,7 @@ def usage_of(folder: Path, **other: Any) -> Usage:
         **{**USUAL, **more},
         reading=Reading(**{"max_tokens": 64, **reading}),
         source=folder,
+        tokenizer=folder,
         folders=(folder,),
     )
 

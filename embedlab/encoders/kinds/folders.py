@@ -24,16 +24,18 @@ from embedlab.models.folder_files import (
     TokenizerFile,
     named_files,
     read_model_file,
+    read_stated,
     refuse_no_vocabulary,
 )
 from embedlab.models.modules import (
     BROUGHT,
     MODULES,
-    foreign_module,
+    OWN_POOLING,
+    PACKAGE,
+    all_modules,
     listed_modules,
-    module_folders,
+    prompt_text,
     read_prompts,
-    typed_prompt,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def open_folder(
         tokenizer = None
     options: dict[str, str] = {}
     if prompt is not None:
-        options["prompt"] = typed_prompt(prompt, Path(location))
+        options["prompt"] = prompt_text(Path(location), read_prompts(Path(location)), prompt)
     if role is not None:
         options["task"] = role
     encode = partial(model.encode, **options)
@@ -122,16 +124,16 @@ def _notes(folder: Path, code: str | None) -> list[str]:
     that it does not run, a head that it drops, another class.
     """
     read_prompts(folder)
-    if (name := foreign_module(folder)) is not None:
-        raise MissingError(
-            f"{str(folder)!r} has a module {name!r} of another package, whose code is not run",
-            hint=BROUGHT,
-        )
-    notes = native_notes(folder, (folder, *module_folders(folder)), code)
+    modules = all_modules(folder)
+    for name, _ in modules:
+        if "." in name and not name.startswith((PACKAGE, OWN_POOLING)):
+            raise MissingError(
+                f"{str(folder)!r} has a module {name!r} of another package, whose code is not run",
+                hint=BROUGHT,
+            )
+    notes = native_notes(folder, (folder, *(path for _, path in modules)), code)
     for name, path in listed_modules(folder) or [("Transformer", folder)]:
-        tokenizer_file = (
-            read_model_file(path / "tokenizer_config.json", TokenizerFile) or TokenizerFile()
-        )
+        tokenizer_file = read_stated(path / "tokenizer_config.json", TokenizerFile)
         if name == "Transformer" and tokenizer_file.tokenizer_class not in _OF_BYTES:
             refuse_no_vocabulary(path)
     if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
@@ -150,7 +152,8 @@ def _bases(location: str) -> Iterator[Path]:
     """Yield the base models that adapters in a folder name; a path in the folder's files that
     leaves it is a MissingError.
     """
-    for path in (Path(location), *module_folders(Path(location))):
+    folder = Path(location)
+    for path in (folder, *dict.fromkeys(path for _, path in all_modules(folder))):
         named_files(path)
         adapter = read_model_file(path / ADAPTER, AdapterFile)
         if adapter is not None:
