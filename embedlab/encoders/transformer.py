@@ -292,7 +292,7 @@ class TransformerEncoder(VectorScorer):
         weights = self.pooling_weights(ids, mask)
         vectors = torch.zeros(0, self.dim)
         if count:
-            with torch.inference_mode(), self._encoding(count):
+            with torch.inference_mode(), self.machine.autocast(), self._encoding(count):
                 # pooled with the weight of one token alone, a row is its vector
                 identity = torch.eye(count, device=self.machine.device)
                 vectors = self.forward(ids, mask, self.segments(ids, *types), identity)
