@@ -54,14 +54,20 @@ def plain():
 
 def ours():
     from embedlab.encoders.exact_search import VectorSearch, relevant_ranks
-    from types import SimpleNamespace
-    nothing = np.array([], np.intp)
-    wanted = SimpleNamespace(query=query, relevant=relevant, grade=np.ones(len(query), np.int64), excluded=(nothing, nothing))
     return relevant_ranks(VectorSearch(first=first, second=second, similarity="cosine"), wanted)
 
 work = {"plain": plain, "ours": ours}[side]
 if side == "ours":
+    import polars as pl
     import embedlab.encoders.exact_search
+    from embedlab.data.queries import Queries
+    ids, documents = (np.arange(len(side)).astype(str) for side in (first, second))
+    wanted = Queries(
+        part=None,
+        queries=pl.DataFrame({"id": ids, "text": ""}),
+        documents=pl.DataFrame({"id": documents, "text": ""}),
+        items=pl.DataFrame({"query": ids[query], "document": documents[relevant], "grade": 1}),
+    )
 start = time.perf_counter()
 ranks = work()
 seconds = time.perf_counter() - start

@@ -25,7 +25,7 @@ from embedlab.data.dataset import ParsedRows, Part
 from embedlab.data.overlaps import sentence_columns, topics_of
 from embedlab.data.own_columns import TRIPLETS, own_data
 from embedlab.data.own_files import open_query_file, own_data_or_none
-from embedlab.data.queries import SENTENCES, Queries, item_frame, queries_of_pairs
+from embedlab.data.queries import SENTENCES, Queries, queries_of_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.words import edit_sentence, text_bytes
 
@@ -257,35 +257,35 @@ def _queries_of_corpus(source: Source, name: str) -> Queries:
         units: dict[str, int] = {}
         for number, text in enumerate(part.frame["sentence"].to_list()):
             units.setdefault(text, number // corpus.unit)
-        documents = [*units]
+        documents = pl.Series([*units], dtype=pl.String)
         groups = np.array([*units.values()], np.intp)
     else:
         documents, groups = _by_duplicates(part.frame)
-    first, second = _group_pairs(groups)
-    frame = item_frame(documents, documents, first, second)
+    frame = _group_pairs(documents, groups)
     hashes = {**part.state.sha256, "queries": _digest(frame)}
     state = replace(part.state, name=name, split="test", sha256=hashes, empty=0)
     return queries_of_pairs(Part(frame=frame, state=state), documents)
 
 
-def _by_duplicates(pairs: pl.DataFrame) -> tuple[list[str], NDArray[np.intp]]:
+def _by_duplicates(pairs: pl.DataFrame) -> tuple[pl.Series, NDArray[np.intp]]:
     """Return each different text of PAIRS once and the group of each: texts that a chain of
     duplicates connects.
     """
-    rows = pairs.select(SENTENCES).iter_rows()
-    texts = list(dict.fromkeys(text for pair in rows for text in pair if text.strip()))
+    distinct = pl.concat_list(SENTENCES).explode().unique(maintain_order=True)
+    texts = pairs.select(distinct).to_series()
+    texts = texts.filter(texts.str.strip_chars() != "")
     duplicates = pairs.filter(pl.col("is_duplicate") == 1).select(SENTENCES)
     self_pairs = pl.DataFrame(dict.fromkeys(SENTENCES, texts))
     groups = topics_of(pl.concat([self_pairs, duplicates]), SENTENCES)[: len(texts)]
     return texts, groups
 
 
-def _group_pairs(groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the indices of all pairs of two texts of the same group, in order."""
-    numbered = pl.DataFrame({"place": np.arange(len(groups)), "group": groups})
-    pairs = numbered.join(numbered, on="group", maintain_order="left_right")
-    pairs = pairs.filter(pl.col("place") != pl.col("place_right"))
-    return pairs["place"].to_numpy(), pairs["place_right"].to_numpy()
+def _group_pairs(texts: pl.Series, groups: NDArray[np.intp]) -> pl.DataFrame:
+    """Return all pairs of two of TEXTS of the same group, in order."""
+    grouped = pl.DataFrame({"sentence1": texts, "group": groups})
+    others = grouped.rename({"sentence1": "sentence2"})
+    pairs = grouped.join(others, on="group", maintain_order="left_right")
+    return pairs.filter(pl.col("sentence1") != pl.col("sentence2")).select(SENTENCES)
 
 
 def _digest(frame: pl.DataFrame) -> str:

@@ -210,7 +210,7 @@ def open_query_file(name: str) -> Queries:
         name=data.file.dataset,
         notes=data.doubts,
     )
-    return queries_of_pairs(part, candidates.to_list())
+    return queries_of_pairs(part, candidates)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,14 @@ itself; `?split=NAME` selects qrels.
 
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
-from itertools import compress
 from math import isfinite, lcm
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -51,9 +51,12 @@ _HEADER = {  # what programs call the columns of qrels
     "corpus-id": "corpusid docid documentid document doc pid passageid did docno",
     "score": "score relevance rel grade label relevancy",
 }
+_THREE, _FOUR = "query document grade", "query 0 document grade"  # columns without a header
 _GRADE = f"a grade is a number, at most {MOST_RELEVANT} times the lowest above 0"
 
 _RUN = ("query", "Q0", "document", "rank", "score", "system")
+
+PAIR = ("query", "document")
 
 Places = NDArray[np.intp]
 
@@ -65,48 +68,66 @@ class Queries:
     # an item a row: sentence1 the query, sentence2 the document, or its id where it has no text;
     # without these columns where only ids are known
     part: Part
-    texts: tuple[str, ...]  # the queries
-    candidates: tuple[str, ...]  # the documents
-    query: Places  # (items,)
-    relevant: Places  # (items,) beyond the candidates where the text is absent: it is never found
-    grade: NDArray[np.int64] | NDArray[np.float64]  # (items,) from 1
-    # pairs of a query and a document that does not count: the query's own text
-    excluded: tuple[Places, Places]
-    # of the queries and of the documents, those without a text last
-    ids: tuple[Sequence[str], Sequence[str]]
+    queries: pl.DataFrame  # id, text
+    documents: pl.DataFrame  # id, text
+    # the ids of a query and a document, which is never found if it is not there, and a grade from 1
+    items: pl.DataFrame
+    # a document with the id of a query that holds its text is the query itself, as in ArguAna
+    has_queries_by_id: bool = False
 
     @property
     def has_texts(self) -> bool:
         """Return whether more than the ids is known."""
         return SENTENCES[0] in self.part.frame.columns
 
+    @property
+    def texts(self) -> list[str]:
+        """The queries."""
+        return self.queries["text"].to_list()
+
+    @property
+    def candidates(self) -> list[str]:
+        """The documents."""
+        return self.documents["text"].to_list()
+
+    @cached_property
+    def excluded(self) -> pl.DataFrame:
+        """The ids of a query and a document that does not count: the query's own text, unless it is
+        graded as relevant.
+        """
+        with_text = self.documents.filter(pl.col("text") != "")
+        own = self.queries.join(with_text, on="text").select(query="id", document="id_right")
+        if self.has_queries_by_id:
+            holds_text = pl.col("text_right").str.contains(pl.col("text"), literal=True)
+            same_id = self.queries.join(self.documents, on="id").filter(holds_text)
+            own = pl.concat([own, same_id.select(query="id", document="id")]).unique()
+        return own.join(self.items, on=PAIR, how="anti")
+
+    def numbers(self, pairs: pl.DataFrame) -> Iterator[Places]:
+        """Yield the row of the query of each of PAIRS, then that of its document, −1 of what is not
+        there.
+        """
+        for side, rows in zip(PAIR, (self.queries, self.documents), strict=True):
+            places: dict[str, Any] = {"new": range(rows.height), "return_dtype": pl.Int64}
+            yield pairs[side].replace_strict(rows["id"], default=-1, **places).to_numpy()
+
     def without(self, refused: Collection[str]) -> tuple["Queries", Places]:
         """Return the queries without the texts that a model REFUSED, and which items remain: a
         query is left out if it, or a document that is relevant to it, was refused.
         """
-        is_query_kept = np.array([text not in refused for text in self.texts], np.bool_)
-        is_document_kept = np.ones(len(self.ids[1]), np.bool_)
-        is_document_kept[: len(self.candidates)] = [text not in refused for text in self.candidates]
-        is_query_kept[self.query[~is_document_kept[self.relevant]]] = False
-        items = np.flatnonzero(is_query_kept[self.query])
-        query_number = np.cumsum(is_query_kept) - 1
-        document_number = np.cumsum(is_document_kept) - 1
-        query, document = self.excluded
-        is_pair_kept = is_query_kept[query] & is_document_kept[document]
-        readable = Queries(
-            part=replace(self.part, frame=self.part.frame[items]),
-            texts=tuple(compress(self.texts, is_query_kept)),
-            candidates=tuple(compress(self.candidates, is_document_kept)),
-            query=query_number[self.query[items]],
-            relevant=document_number[self.relevant[items]],
-            grade=self.grade[items],
-            excluded=(query_number[query[is_pair_kept]], document_number[document[is_pair_kept]]),
-            ids=(
-                [*compress(self.ids[0], is_query_kept)],
-                [*compress(self.ids[1], is_document_kept)],
-            ),
+        is_refused = pl.col("text").is_in([*refused])
+        refused_ids = self.documents.filter(is_refused)["id"].implode()
+        lost = self.items.filter(pl.col("document").is_in(refused_ids))["query"].implode()
+        queries = self.queries.filter(~is_refused, ~pl.col("id").is_in(lost))
+        remaining = self.items["query"].is_in(queries["id"].implode()).arg_true().to_numpy()
+        readable = replace(
+            self,
+            part=replace(self.part, frame=self.part.frame[remaining]),
+            queries=queries,
+            documents=self.documents.filter(~is_refused),
+            items=self.items[remaining],
         )
-        return readable, items
+        return readable, remaining
 
     @property
     def keys(self) -> NDArray[np.uint64]:
@@ -115,10 +136,8 @@ class Queries:
         """
         if self.has_texts:
             return text_keys(self.part.frame)
-        query_ids, document_ids = self.ids
-        queries = [_key(f"query {query_ids[index]}") for index in self.query]
-        documents = [_key(f"document {document_ids[index]}") for index in self.relevant]
-        return np.array([queries, documents], np.uint64).T
+        keys = [[_key(f"{side} {name}") for name in self.items[side]] for side in PAIR]
+        return np.array(keys, np.uint64).T
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,66 +154,21 @@ def _key(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def own_texts(
-    texts: Sequence[str],
-    candidates: Sequence[str],
-    query: Places,
-    relevant: Places,
-    extra: Sequence[tuple[int, int]] = (),
-) -> tuple[Places, Places]:
-    """Return the pairs of a query and a document with the same text, and the EXTRA pairs; without
-    those that are graded as relevant.
-    """
-    positions_by_text: dict[str, list[int]] = {}
-    for index, text in enumerate(candidates):
-        if text:
-            positions_by_text.setdefault(text, []).append(index)
-    own_pairs = {
-        (number, index)
-        for number, text in enumerate(texts)
-        for index in positions_by_text.get(text, ())
-    }
-    graded = {*zip(query.tolist(), relevant.tolist(), strict=True)}
-    pairs = np.array(sorted((own_pairs | {*extra}) - graded), np.intp).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def item_frame(
-    texts: Sequence[str], candidates: Sequence[str], query: Places, relevant: Places
-) -> pl.DataFrame:
-    """Return the texts of each item."""
-    query_texts = [texts[index] for index in query]
-    documents = [candidates[index] for index in relevant]
-    schema = dict.fromkeys(SENTENCES, pl.String)
-    return pl.DataFrame([query_texts, documents], schema=schema, orient="col")
-
-
-def queries_of_pairs(part: Part, candidates: Sequence[str]) -> Queries:
+def queries_of_pairs(part: Part, candidates: pl.Series) -> Queries:
     """Return the queries of the pairs in PART: the first text is a query, and the second, one of
     CANDIDATES, is relevant to it.
     """
-    first, second = part.frame.select(SENTENCES)
-    texts = first.unique(maintain_order=True).to_list()
-    query, relevant = _indices(first, texts), _indices(second, candidates)
-    return Queries(
-        part=part,
-        texts=tuple(texts),
-        candidates=tuple(candidates),
-        query=query,
-        relevant=relevant,
-        grade=np.ones(len(query), np.int64),
-        excluded=own_texts(texts, candidates, query, relevant),
-        ids=(_numbered(texts), _numbered(candidates)),
+    texts = [part.frame["sentence1"].unique(maintain_order=True), candidates]
+    queries, documents = (
+        pl.DataFrame({"id": map(str, range(1, len(column) + 1)), "text": column})
+        for column in texts
     )
-
-
-def _indices(column: pl.Series, values: Sequence[str]) -> Places:
-    """Return the index among VALUES of each value of a column."""
-    return column.replace_strict(values, range(len(values)), return_dtype=pl.Int64).to_numpy()
-
-
-def _numbered(texts: Sequence[str]) -> list[str]:
-    return [str(number) for number in range(1, len(texts) + 1)]
+    items = part.frame.select(
+        query=pl.col("sentence1").replace_strict(queries["text"], queries["id"]),
+        document=pl.col("sentence2").replace_strict(documents["text"], documents["id"]),
+        grade=1,
+    )
+    return Queries(part=part, queries=queries, documents=documents, items=items)
 
 
 def open_query_folder(name: str) -> Queries:
@@ -219,20 +193,19 @@ def open_query_folder(name: str) -> Queries:
             )
     graded = _qrels_file(path, options.get("split"), name) if has_texts else path
     qrels, skipped, notes = _read_qrels(graded)
-    texts = dict.fromkeys(qrels["query"], "")
-    corpus = dict.fromkeys(qrels["document"], "")
+    queries, documents = (
+        qrels.select(id=side, text=pl.lit("")).unique(maintain_order=True) for side in PAIR
+    )
     files = [graded]
     ungraded_count = 0
     if has_texts:
         files += [path / QUERIES, path / CORPUS]
         queries, query_notes = _read_texts(files[1], "text")
         documents, copy_notes = _read_texts(files[2], "title", "text")
-        texts = dict(queries.select("id", "text").iter_rows())
-        corpus = dict(documents.select("id", "text").iter_rows())
         notes = [*notes, *query_notes, *copy_notes]
         if len(_qrels_files(path)) == 1:  # otherwise another split may have the others
-            is_ungraded = ~queries["id"].is_in(qrels["query"].implode())
-            ungraded_count = len(queries.filter(is_ungraded))
+            ungraded = queries.join(qrels, left_on="id", right_on="query", how="anti")
+            ungraded_count = ungraded.height
         qrels, lost_queries = _of_known_queries(files, qrels, queries)
         skipped |= lost_queries
     relevant = qrels.filter(pl.col("grade") > 0)
@@ -241,49 +214,38 @@ def open_query_folder(name: str) -> Queries:
             f"{graded} names no relevant document",
             hint="a grade above 0 says that a document is relevant",
         )
-    absent = _unknown(graded, relevant, "document", [*corpus], CORPUS, "relevant documents")
+    absent = _unknown(graded, relevant, "document", documents, CORPUS, "relevant documents")
     if lost_documents := absent["document"].n_unique():
         lost_text = count_text(lost_documents, f"relevant documents are not in {CORPUS}")
         notes.insert(0, f"{lost_text} and never found ({row_places(graded, absent)})")
-    if has_texts and (copy_count := len(corpus) - len({*corpus.values()})):
+    if has_texts and (copy_count := documents.height - documents["text"].n_unique()):
         notes.append(count_text(copy_count, "documents have the text of another"))
-    query_ids = relevant["query"].unique(maintain_order=True).to_list()
-    document_ids = [*corpus, *absent["document"].unique(maintain_order=True)]
-    if irrelevant_count := qrels["query"].n_unique() + ungraded_count - len(query_ids):
+    ids = relevant.select(id="query").unique(maintain_order=True)
+    queries = ids.join(queries.select("id", "text"), on="id", maintain_order="left")
+    if irrelevant_count := qrels["query"].n_unique() + ungraded_count - queries.height:
         skipped[NONE_RELEVANT] = irrelevant_count
-    query_texts = tuple(texts[query] for query in query_ids)
-    candidates = tuple(corpus.values())
-    query = _indices(relevant["query"], query_ids)
-    document = _indices(relevant["document"], document_ids)
-    # the document of the same id whose text holds that of the query, as in ArguAna
-    position_of_id = {key: index for index, key in enumerate(document_ids)}
-    self_pairs = [
-        (number, position_of_id[key])
-        for number, key in enumerate(query_ids)
-        if has_texts and texts[key] in corpus.get(key, "")
-    ]
-    frame = pl.DataFrame({"item": np.arange(len(query))})
-    if has_texts:
-        document_texts = [*candidates, *document_ids[len(candidates) :]]
-        frame = item_frame(query_texts, document_texts, query, document)
+    items = relevant.drop(PLACE)
     state = DatasetState(
         name=name,
-        rows=len(query),
+        rows=items.height,
         origin="file",
         sha256={str(file): file_hash(file) for file in files},
         skipped=skipped,
         notes=notes,
-        empty=int((~is_seen(pl.Series(candidates))).sum()) if has_texts else 0,
+        empty=int((~is_seen(documents["text"])).sum()) if has_texts else 0,
     )
+    frame = items.select("query")
+    if has_texts:
+        frame = items.select(
+            sentence1=pl.col("query").replace_strict(queries["id"], queries["text"]),
+            sentence2=pl.col("document").replace(documents["id"], documents["text"]),
+        )
     return Queries(
         part=Part(frame=frame, state=state),
-        texts=query_texts,
-        candidates=candidates,
-        query=query,
-        relevant=document,
-        grade=relevant["grade"].to_numpy(),
-        excluded=own_texts(query_texts, candidates, query, document, self_pairs),
-        ids=(query_ids, document_ids),
+        queries=queries,
+        documents=documents.select("id", "text"),
+        items=items,
+        has_queries_by_id=has_texts,
     )
 
 
@@ -292,30 +254,32 @@ def _of_known_queries(
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the grades of QUERIES that have a text, and how many queries have none."""
     skipped: dict[str, int] = {}
-    unknown = _unknown(files[0], qrels, "query", queries["id"].to_list(), QUERIES, "queries")
+    unknown = _unknown(files[0], qrels, "query", queries, QUERIES, "queries")
     if unknown.height:
         reason = f"query that is not in {QUERIES} ({row_places(files[0], unknown)})"
         skipped[reason] = unknown["query"].n_unique()
-    known_grades = qrels.join(unknown, on="query", how="anti", maintain_order="left")
-    relevant = known_grades.filter(pl.col("grade") > 0)["query"]
-    empty = queries.filter(~is_seen(queries["text"]) & queries["id"].is_in(relevant.to_list()))
+    graded = qrels.join(unknown, on="query", how="anti", maintain_order="left")
+    relevant = graded.filter(pl.col("grade") > 0)
+    empty = queries.filter(~is_seen(queries["text"])).join(
+        relevant, left_on="id", right_on="query", how="semi", maintain_order="left"
+    )
     if empty.height:
         skipped[f"empty query ({row_places(files[1], empty)})"] = empty.height
-    is_empty = pl.col("query").is_in(empty["id"].to_list())
-    return known_grades.filter(~is_empty), skipped
+    read = graded.join(empty, left_on="query", right_on="id", how="anti", maintain_order="left")
+    return read, skipped
 
 
 def _unknown(
-    path: Path, qrels: pl.DataFrame, column: str, ids: Sequence[str], file: str, things: str
+    path: Path, qrels: pl.DataFrame, side: str, texts: pl.DataFrame, file: str, things: str
 ) -> pl.DataFrame:
-    """Return the grades whose query or document (COLUMN) is not among the IDS of a FILE; where that
+    """Return the grades whose query or document (SIDE) is not among the TEXTS of a FILE; where that
     is all of them, the FILE is of another collection, and the error calls what it lacks THINGS.
     """
-    unknown = qrels.filter(~pl.col(column).is_in(ids))
+    unknown = qrels.join(texts, left_on=side, right_on="id", how="anti", maintain_order="left")
     if unknown.height and unknown.height == qrels.height:
         raise MissingError(
             f"{path}: {file} has none of its {things}: line {unknown[PLACE][0]} names "
-            f"{unknown[column][0]!r}, {file} has {next(iter(ids), '')!r}",
+            f"{unknown[side][0]!r}, {file} has {next(iter(texts['id']), '')!r}",
             hint="give queries, documents and qrels of the same collection",
         )
     return unknown
@@ -378,12 +342,11 @@ def _read_qrels(path: Path) -> tuple[pl.DataFrame, dict[str, int], list[str]]:
     grade: no measure depends on the unit of grades. A pair with two different grades is an error
     with its line.
     """
-    pair = ("query", "document")
     skipped: dict[str, int] = {}
     rows = with_numbers(path, _graded_rows(path), "grade", None, _GRADE, skipped)
-    is_other = pl.col("grade") != pl.col("grade").first().over(pair)
+    is_other = pl.col("grade") != pl.col("grade").first().over(PAIR)
     refuse_rows(path, rows, is_other, "another grade than in an earlier line", "grade")
-    qrels = rows.unique(pair, keep="first", maintain_order=True)
+    qrels = rows.unique(PAIR, keep="first", maintain_order=True)
     grades = [Fraction(repr(grade)) for grade in qrels["grade"]]
     unit = Fraction(lcm(*(grade.denominator for grade in grades)))
     dtype: pl.DataType = pl.Int64()
@@ -403,33 +366,33 @@ def _graded_rows(path: Path) -> pl.DataFrame:
     the first, the last but one and the last of three or four fields.
     """
     lines = [(number, text) for number, text in enumerate(read_lines(path), 1) if text.strip()]
-    first_line = lines[0][1]
+    first_number, first_line = lines[0]
     separator = next((mark for mark in ("\t", ",") if first_line.count(mark) > 1), None)
     header = _fields(first_line, separator)
-    positions: list[int] = [0, -2, -1]
-    width = 3 if len(header) == 3 else 4
     if _number(header[-1]) is None and len(header) in {1, 3, 4}:
-        keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
-        positions = []
-        width = len(header)
-        for name, spellings in _HEADER.items():
-            matching = [index for index, key in enumerate(keys) if key in spellings.split()]
-            if not matching:
-                names = ", ".join(_HEADER)
-                raise bad_line(path, lines[0][0], f"no column {name!r}: its columns are {names}")
-            positions.append(matching[0])
         del lines[0]
+    else:
+        header = (_THREE if len(header) == 3 else _FOUR).split()
+    keys = [re.sub(r"[\W_]", "", name.lower()) for name in header]
+    positions = []
+    for name, spellings in _HEADER.items():
+        matching = [index for index, key in enumerate(keys) if key in spellings.split()]
+        if not matching:
+            names = ", ".join(_HEADER)
+            raise bad_line(path, first_number, f"no column {name!r}: its columns are {names}")
+        positions.append(matching[0])
+    width = len(header)
     rows = []
     for number, text in lines:
         fields = _fields(text, separator)
         fields = fields if len(fields) == width else text.split()
         if len(fields) != width:
-            shape = "query document grade" if width == 3 else "query 0 document grade"
+            shape = _THREE if width == 3 else _FOUR
             raise wrong_field_count(path, number, fields, f"not {width} of {shape}")
         rows.append((number, *(fields[position] for position in positions)))
-    schema = {PLACE: pl.UInt32, **dict.fromkeys(("query", "document", "grade"), pl.String)}
+    schema = {PLACE: pl.UInt32, **dict.fromkeys((*PAIR, "grade"), pl.String)}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    for name, column in zip(_HEADER, ("query", "document"), strict=False):
+    for name, column in zip(_HEADER, PAIR, strict=False):
         refuse_rows(path, frame, pl.col(column) == "", f"{name} is empty", column)
     return frame
 

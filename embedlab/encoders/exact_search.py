@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import Similarity
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 DOCUMENTS_AT_ONCE = 8_192  # whose vectors are made float64 together
 PAIRS_AT_ONCE = 2**22  # similarities of a block: 17 MB of float32
 VECTOR_PAIRS_AT_ONCE = 2**26  # the same of vectors, all of which are read for each block
-NONE = -1  # the place of a document where a query has fewer
+
+PAIR = ("query", "document")
 
 Places = NDArray[np.intp]
 Scores = NDArray[np.float32]
@@ -99,7 +101,6 @@ class IndexSearch:
 
     index: Any  # its `scores(query)` are those of all documents, higher = nearer
     first: Sequence[str]  # queries
-    second: Sequence[str]  # documents
 
     def score_pairs(self, query: Places, document: Places) -> Scores:
         """Return the score of each of these pairs; (pairs,)."""
@@ -119,54 +120,62 @@ Similarities = VectorSearch | TextSearch | IndexSearch
 
 
 def relevant_ranks(
-    scorer: Similarities, judgements: "Queries", progress: ProgressCallback | None = None
+    scorer: Similarities, queries: "Queries", progress: ProgressCallback | None = None
 ) -> Ranks:
-    """Return the rank of each relevant document among those of its query, 1 = most similar; what
-    ties is in the worst order.
+    """Return the rank of each relevant document among those of its query, 1 = most similar,
+    infinite where it is not there; what ties is in the worst order.
     """
-    counts = np.zeros(len(judgements.query), np.int64)
-    for query, row, items in _rows(scorer, judgements):
-        for item in items[judgements.relevant[items] < len(row)]:
-            counts[item] = np.count_nonzero(row >= row[judgements.relevant[item]])
+    # documents that are at least as similar, itself included
+    counts = np.zeros(queries.items.height, np.int64)
+    for number, (row, items, documents) in enumerate(_rows(scorer, queries)):
+        for item, document in zip(items, documents, strict=True):
+            counts[item] = np.count_nonzero(row >= row[document])
         if progress is not None:
-            progress(query + 1, len(scorer.first))
-    return ranks_from_counts(judgements, counts)
+            progress(number + 1, queries.queries.height)
+    # Relevant documents of a query that tie have equal counts; the less relevant ones come first.
+    count = pl.col("count")
+    after = pl.col("grade").rank("ordinal", descending=True).over("query", "count") - 1
+    rank = pl.when(count > 0).then(count - after).otherwise(np.inf)
+    ranks = queries.items.with_columns(count=counts).select(rank)
+    return ranks.to_series().to_numpy()
 
 
-def first_documents(scorer: Similarities, judgements: "Queries", count: int) -> Places:
-    """Return the COUNT most similar documents of each query, in order, and NONE where there are
-    fewer; (queries, count).
+def first_documents(scorer: Similarities, queries: "Queries", count: int) -> pl.DataFrame:
+    """Return the COUNT most similar documents of each query with their ranks, fewer where there are
+    no more; query, document, rank.
     """
-    candidates: list[tuple[Places, Places, Scores]] = []
-    for number, row, items in _rows(scorer, judgements):
-        relevant = judgements.relevant[items]
-        relevant = relevant[relevant < len(row)]
+    scored: list[pl.DataFrame] = []
+    ids = queries.documents["id"]
+    for number, (row, _, relevant) in enumerate(_rows(scorer, queries)):
         other_scores = row.copy()
         other_scores[relevant] = -np.inf  # all relevant documents are candidates anyway
         document = np.concatenate([_highest(other_scores, count), relevant])
-        candidates.append((np.full(len(document), number), document, row[document]))
-    query, document, score = (np.concatenate(column) for column in zip(*candidates, strict=True))
-    return best_documents(
-        query, document, score, judgements, queries=len(scorer.first), count=count
-    )
+        query = queries.queries["id"][[number] * len(document)]
+        columns = {"query": query, "document": ids[document], "score": row[document]}
+        scored.append(pl.DataFrame(columns))
+    ranked = rank_documents(pl.concat(scored), queries)
+    return ranked.filter(pl.col("rank") <= count)
 
 
-def _rows(scorer: Similarities, judgements: "Queries") -> Iterator[tuple[int, Scores, Places]]:
-    """Yield each query with its similarities, −inf for documents that do not count, and its
-    items.
+def _rows(scorer: Similarities, queries: "Queries") -> Iterator[tuple[Scores, Places, Places]]:
+    """Yield the similarities of each query, −inf for documents that do not count, and the numbers
+    of its items and of their documents.
     """
-    queries, documents = len(scorer.first), len(scorer.second)
+    count = queries.queries.height
     pairs_at_once = VECTOR_PAIRS_AT_ONCE if isinstance(scorer, VectorSearch) else PAIRS_AT_ONCE
-    step = max(1, pairs_at_once // max(documents, 1))
-    order = np.argsort(judgements.query, kind="stable")
-    bounds = np.searchsorted(judgements.query[order], np.arange(queries + 1))
-    for start in range(0, queries, step):
-        rows = scorer.score_rows(slice(start, start + step))
-        query, document = judgements.excluded
-        is_in_block = (query >= start) & (query < start + step) & (document < documents)
-        rows[query[is_in_block] - start, document[is_in_block]] = -np.inf
-        for number, row in enumerate(rows, start=start):
-            yield number, row, order[bounds[number] : bounds[number + 1]]
+    step = max(1, pairs_at_once // max(queries.documents.height, 1))
+    query, document = queries.numbers(queries.items)
+    order = np.argsort(query, kind="stable")
+    order = order[document[order] >= 0]
+    starts = np.searchsorted(query[order], np.arange(1, count))
+    items = np.split(order, starts)
+    own_query, own_document = queries.numbers(queries.excluded)
+    for start in range(0, count, step):
+        similarities = scorer.score_rows(slice(start, start + step))
+        is_in_block = (own_query >= start) & (own_query < start + step)
+        similarities[own_query[is_in_block] - start, own_document[is_in_block]] = -np.inf
+        for row, own in zip(similarities, items[start:], strict=False):
+            yield row, own, document[own]
 
 
 def _highest(scores: Scores, count: int) -> Places:
@@ -180,81 +189,27 @@ def _highest(scores: Scores, count: int) -> Places:
     return indices[np.isfinite(scores[indices])]
 
 
-def ranks_from_counts(judgements: "Queries", counts: NDArray[np.int64]) -> Ranks:
-    """Return the ranks of relevant documents. COUNTS is how many candidates of its query are at
-    least as similar as each document, itself included; at 0 it was not found, and its rank is
-    infinite.
-
-    Relevant documents of a query that tie have equal counts; the less relevant ones come first.
-    """
-    order = np.lexsort((-judgements.grade, counts, judgements.query))
-    keys = np.stack([judgements.query[order], counts[order]])
-    is_new = np.append(True, (np.diff(keys) != 0).any(axis=0))[: len(order)]
-    starts = np.flatnonzero(is_new)[np.cumsum(is_new) - 1]
-    ranks = np.empty(len(order))
-    # relevant documents that tie and come after it do not count
-    ranks[order] = counts[order] - (np.arange(len(order)) - starts)
-    return np.where(counts > 0, ranks, np.inf)
-
-
-def best_documents(
-    query: Places,
-    document: Places,
-    score: NDArray[np.floating],
-    judgements: "Queries",
-    *,
-    queries: int,
-    count: int,
-) -> Places:
-    """Return the first COUNT of the scored documents of each query in the order of their scores,
-    and NONE; (queries, count).
-    """
-    query, document, column = _sort_documents(query, document, score, judgements)
-    is_first = column < count
-    ordered = np.full((queries, count), NONE, np.intp)
-    ordered[query[is_first], column[is_first]] = document[is_first]
-    return ordered
-
-
-def ranks_in_run(
-    query: Places, document: Places, score: NDArray[np.floating], judgements: "Queries"
-) -> Ranks:
-    """Return the rank of each relevant document in a ranking that another program wrote; infinite
+def ranks_in_run(scored: pl.DataFrame, queries: "Queries") -> Ranks:
+    """Return the rank of each relevant document among those that another program SCORED; infinite
     where it was not found.
-
-    QUERY, DOCUMENT and SCORE are the lines of the ranking, in any order. An unknown document, which
-    is not relevant, is −1. Pairs that do not count are removed.
     """
-    is_counted = ~np.isin(_pairs(query, document), _pairs(*judgements.excluded))
-    query, document, column = _sort_documents(
-        query[is_counted], document[is_counted], score[is_counted], judgements
-    )
-    ranks = dict(zip(_pairs(query, document), column + 1, strict=True))
-    items = _pairs(judgements.query, judgements.relevant)
-    return np.array([ranks.get(pair, np.inf) for pair in items], np.float64)
+    ranked = rank_documents(scored, queries)
+    found = queries.items.join(ranked, on=PAIR, how="left", maintain_order="left")["rank"]
+    return found.cast(pl.Float64).fill_null(np.inf).to_numpy()
 
 
-def _sort_documents(
-    query: Places, document: Places, score: NDArray[np.floating], judgements: "Queries"
-) -> tuple[Places, Places, Places]:
-    """Return scored documents in the order of their queries and scores, and the rank of each for
-    its query, from 0.
+def rank_documents(scored: pl.DataFrame, queries: "Queries") -> pl.DataFrame:
+    """Return the query, document and rank of SCORED documents, which have a query, a document and
+    a score in any order: from 1 by query, in their order. Pairs that do not count are removed.
 
     Ties are in the worst order: first documents that are not relevant, in their own order, then the
     relevant ones, the least relevant first. Items of one grade are ordered from the last to the
     first, so that the first documents are those whose ranks `ranks_in_run` gives.
     """
-    items = _pairs(judgements.query, judgements.relevant)
-    item_of_pair = {pair: item for item, pair in enumerate(items)}
-    item = np.array([item_of_pair.get(pair, NONE) for pair in _pairs(query, document)], np.intp)
-    grade = np.append(judgements.grade, 0)[item]  # 0 of what is not relevant
-    order = np.lexsort((np.where(item == NONE, document, -item), grade, -score, query))
-    query = query[order]
-    return query, document[order], np.arange(len(query)) - np.searchsorted(query, query)
-
-
-def _pairs(query: Places, document: Places) -> list[int]:
-    """Return a number of each pair of a query and a document."""
-    numbers = query.astype(np.int64) << 32 | document.astype(np.int64) & 0xFFFFFFFF
-    pairs: list[int] = numbers.tolist()
-    return pairs
+    items = queries.items.with_row_index("item")
+    places = queries.documents.select(document="id", place=pl.int_range(pl.len()))
+    rows = scored.join(queries.excluded, on=PAIR, how="anti")
+    rows = rows.join(items, on=PAIR, how="left").join(places, on="document", how="left")
+    tied = pl.coalesce(-pl.col("item").cast(pl.Int64), "place")
+    ordered = rows.sort(-pl.col("score"), pl.col("grade").fill_null(0), tied)
+    return ordered.select(*PAIR, rank=pl.int_range(1, pl.len() + 1).over("query"))

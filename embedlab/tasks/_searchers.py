@@ -4,7 +4,7 @@ index, in a file, or as a reranker.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,17 +16,16 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.printable import count_text
 from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.queries import Places, Queries, Run
+from embedlab.data.queries import Queries, Run
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.exact_search import (
-    NONE,
     IndexSearch,
     Scores,
     Similarities,
     TextSearch,
     VectorSearch,
-    best_documents,
     first_documents,
+    rank_documents,
     ranks_in_run,
     relevant_ranks,
 )
@@ -47,9 +46,8 @@ class RoleEncoders:
     """
 
     def __init__(self, spec: ModelSpec, load: Callable[[ModelSpec], Any]) -> None:
-        self._spec, self._load = spec, load
-        self.usual: PairScorer = load(spec)
-        self._loaded: dict[ModelSpec, Any] = {spec: self.usual}
+        self._spec, self._load = spec, cache(load)
+        self.usual: PairScorer = self._load(spec)
         self.notes: dict[str, None] = {}  # on prompts, in the order of their first use
 
     def of(self, task: str, kind: str, role: str | None) -> Any:
@@ -62,9 +60,7 @@ class RoleEncoders:
         role_spec = replace(spec, role=role if role in self._routes else None)
         if spec.kind in MODELS_WITH_FOLDER:
             role_spec = replace(spec, prompt=self._prompt(task, kind, role))
-        if role_spec not in self._loaded:
-            self._loaded[role_spec] = self._load(role_spec)
-        return self._loaded[role_spec]
+        return self._load(role_spec)
 
     def _prompt(self, task: str, kind: str, role: str | None) -> str | None:
         """Return the name of the folder's prompt for a task, otherwise the catalog's text. A prompt
@@ -163,8 +159,8 @@ class SimilarityOrder:
         """The rank of the document of each item."""
         return relevant_ranks(self.found, self.queries, self.start_progress("ranks"))
 
-    def first(self, count: int) -> Places:
-        """Return the first COUNT documents of each query."""
+    def first(self, count: int) -> pl.DataFrame:
+        """Return the first COUNT documents of each query: query, document, rank."""
         return first_documents(self.found, self.queries, count)
 
 
@@ -174,9 +170,7 @@ class ScoredOrder:
     Documents without a score come last, in the order that they had BEFORE, if any.
     """
 
-    query: Places
-    document: Places  # NONE: not in the corpus
-    score: NDArray[np.floating]
+    scored: pl.DataFrame  # query, document, score; the document may not be in the corpus
     queries: Queries
     notes: tuple[str, ...]
     before: "DocumentOrder | None" = None
@@ -185,33 +179,22 @@ class ScoredOrder:
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of the document of each item, infinite where it was not found."""
-        score = self.score.astype(np.float64)
-        ranks = ranks_in_run(self.query, self.document, score, self.queries)
+        ranks = ranks_in_run(self.scored, self.queries)
         if self.before is None:
             return ranks
         return np.where(np.isfinite(ranks), ranks, self.before.ranks)
 
-    def first(self, count: int) -> Places:
+    def first(self, count: int) -> pl.DataFrame:
         """Return the first COUNT documents of each query among those that are in the corpus and
-        not excluded.
+        not excluded: query, document, rank.
         """
-        queries = self.queries
-        base = len(queries.candidates)
-        excluded = queries.excluded[0] * base + queries.excluded[1]
-        has_text = (self.document != NONE) & (self.document < base)
-        is_kept = has_text & ~np.isin(self.query * base + self.document, excluded)
-        documents = best_documents(
-            self.query[is_kept],
-            self.document[is_kept],
-            self.score[is_kept],
-            queries,
-            queries=len(queries.texts),
-            count=count,
-        )
+        corpus = self.queries.documents.select(document="id")
+        scored = self.scored.join(corpus, on="document", how="semi")
+        documents = rank_documents(scored, self.queries).filter(pl.col("rank") <= count)
         if self.before is None or count <= self.depth:
             return documents
-        later_documents = self.before.first(count)[:, self.depth :]
-        return np.concatenate([documents[:, : self.depth], later_documents], axis=1)
+        later_documents = self.before.first(count).filter(pl.col("rank") > self.depth)
+        return pl.concat([documents.filter(pl.col("rank") <= self.depth), later_documents])
 
 
 DocumentOrder = SimilarityOrder | ScoredOrder
@@ -281,21 +264,20 @@ class Searcher:
             index = self._spec.shipped.index
             assert index is not None
             document_index = index(self._spec.location, queries.candidates)
-            return IndexSearch(index=document_index, first=queries.texts, second=queries.candidates)
+            return IndexSearch(index=document_index, first=queries.texts)
         default_encoder, readers = self._encoders.usual, self._encoders
         if self._spec.is_fitted:
             return similarities_of(default_encoder, default_encoder, queries, self._start)
         query, document = (readers.of(name, _KIND, role) for role in (QUERY, DOCUMENT))
         return similarities_of(query, document, queries, self._start)
 
-    def _scores(self, queries: Queries, query: Places, document: Places) -> Scores:
-        """Return the similarity of each of these pairs of a query and a document; (pairs,)."""
+    def _scores(self, queries: Queries, pairs: pl.DataFrame) -> Scores:
+        """Return the similarity of each of these PAIRS of a query and a document; (pairs,)."""
         # an index weighs words by all documents
         if self._encoders is not None and not self._spec.is_fitted:
-            distinct_documents, document = np.unique(document, return_inverse=True)
-            texts = tuple(queries.candidates[index] for index in distinct_documents)
-            queries = replace(queries, candidates=texts)
-        return self._similarities(queries).score_pairs(query, document)
+            is_read = pl.col("id").is_in(pairs["document"].implode())
+            queries = replace(queries, documents=queries.documents.filter(is_read))
+        return self._similarities(queries).score_pairs(*queries.numbers(pairs))
 
     def _rerank(self, queries: Queries) -> DocumentOrder:
         """Return the order of the second model, with its first documents reordered by the first
@@ -305,54 +287,47 @@ class Searcher:
         depth = self._spec.depth
         assert depth is not None
         first_order = first_searcher.search(queries)
-        first_documents = first_order.first(depth)
-        is_document = first_documents != NONE
-        query, _ = np.nonzero(is_document)
-        document = first_documents[is_document]
-        excluded = np.bincount(queries.excluded[0], minlength=len(queries.texts))
-        expected = np.minimum(depth, len(queries.candidates) - excluded)
+        documents = first_order.first(depth).sort("rank")
+        in_order = queries.queries.select(query="id")
+        pairs = in_order.join(documents, on="query", maintain_order="left_right")
+        found, excluded = (
+            np.bincount(next(queries.numbers(these)), minlength=in_order.height)
+            for these in (pairs, queries.excluded)
+        )
+        is_short = found < np.minimum(depth, queries.documents.height - excluded)
         notes = [*first_order.notes]
-        if short_queries := int((is_document.sum(axis=1) < expected).sum()):
+        if short_queries := int(is_short.sum()):
             subject = f"{queries.part.state.name}: {count_text(short_queries, 'queries have')}"
             notes.append(f"{subject} fewer than {depth} documents to rerank")
+        scored = pairs.with_columns(score=model._scores(queries, pairs))
         return ScoredOrder(
-            before=first_order,
-            query=query,
-            document=document,
-            score=model._scores(queries, query, document),
-            depth=depth,
-            queries=queries,
-            notes=tuple(notes),
+            before=first_order, scored=scored, depth=depth, queries=queries, notes=tuple(notes)
         )
 
 
 def _stored_order(run: Run, queries: Queries) -> DocumentOrder:
     """Return the order in a file, with notes on what the program and the data do not share."""
     name = queries.part.state.name
-    query_ids, document_ids = queries.ids
-    query_of_id = {key: index for index, key in enumerate(query_ids)}
-    document_of_id = {key: index for index, key in enumerate(document_ids)}
-    query = run.rows["query"].replace_strict(query_of_id, default=None, return_dtype=pl.Int64)
-    rows = run.rows.filter(query.is_not_null())
+    ids = queries.queries["id"]
+    rows = run.rows.filter(pl.col("query").is_in(ids.implode()))
     if rows.is_empty():
         raise MissingError(
-            f"{run.path} has no query of {name}",
-            hint=f"its queries have ids such as {query_ids[0]!r}",
+            f"{run.path} has no query of {name}", hint=f"its queries have ids such as {ids[0]!r}"
         )
-    document = rows["document"].replace_strict(document_of_id, default=NONE, return_dtype=pl.Int64)
-    missing_queries = len(query_ids) - rows["query"].n_unique()
-    unknown_queries = run.rows["query"].n_unique() - rows["query"].n_unique()
+    found_queries = rows["query"].n_unique()
+    missing_queries = ids.len() - found_queries
+    unknown_queries = run.rows["query"].n_unique() - found_queries
     # qrels alone name few of the documents
-    unknown = int((document == NONE).sum()) if queries.has_texts else 0
+    known_documents = pl.concat([queries.documents["id"], queries.items["document"]])
+    is_known = rows["document"].is_in(known_documents.implode())
+    unknown = int((~is_known).sum()) if queries.has_texts else 0
     notes = {
-        f"it has no documents for {missing_queries} of {len(query_ids)} queries": missing_queries,
+        f"it has no documents for {missing_queries} of {ids.len()} queries": missing_queries,
         f"its documents for {unknown_queries} other queries are ignored": unknown_queries,
         f"{unknown} of its lines name documents that are not in the corpus": unknown,
     }
     return ScoredOrder(
-        query=query.drop_nulls().to_numpy(),
-        document=document.to_numpy(),
-        score=rows["score"].to_numpy(),
+        scored=rows,
         queries=queries,
         notes=tuple(f"{name}: {text}" for text, count in notes.items() if count),
     )
@@ -385,10 +360,10 @@ def count_read_pairs(spec: ModelSpec, queries: Queries) -> int:
     """
     if spec.kind != RERANK:
         reads_pairs = spec.shipped.scorer is not None
-        return len(queries.texts) * len(queries.candidates) * reads_pairs
+        return queries.queries.height * queries.documents.height * reads_pairs
     assert spec.depth is not None
     model, first = spec.parts
     count = count_read_pairs(first, queries)
     if model.shipped.scorer is not None:
-        count += len(queries.texts) * min(spec.depth, len(queries.candidates))
+        count += queries.queries.height * min(spec.depth, queries.documents.height)
     return count

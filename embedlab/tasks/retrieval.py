@@ -25,10 +25,10 @@ from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.derived import SETS, open_queries
 from embedlab.data.own_files import holds_queries
-from embedlab.data.queries import Places, Queries
+from embedlab.data.queries import PAIR, Places, Queries
 from embedlab.data.source import Source, open_available
 from embedlab.data.words import normalise
-from embedlab.encoders.encoder import PairScorer, RefusedTextsError, distinct_texts
+from embedlab.encoders.encoder import PairScorer, RefusedTextsError
 from embedlab.encoders.exact_search import ranks_in_run
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
@@ -67,15 +67,19 @@ SPLIT = "test"  # all queries are scored
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ranked:
-    """The ranks of the items of one dataset."""
+    """The ranks of the items of one dataset that a model can read."""
 
     queries: Queries
-    ranks: Ranks
-    # the numbers of the items among those of the whole set, of which some are left out, and the
-    # gold values of all
-    items: Places
+    rows: Places  # the numbers of the items among those of the whole set
     gold: NDArray[np.float64]
+    ranks: Ranks
     notes: tuple[str, ...] = ()
+
+
+def gold_of(queries: Queries) -> NDArray[np.float64]:
+    """Return the gold value of each item."""
+    query, _ = queries.numbers(queries.items)
+    return query_gold(query, queries.items["grade"])
 
 
 def ranks_by(scorer: PairScorer, queries: Queries) -> Ranks:
@@ -87,7 +91,7 @@ def ranks_by(scorer: PairScorer, queries: Queries) -> Ranks:
 def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
     """Yield the mean of each measure over the queries."""
     name, ranks = ranked.queries.part.state.name, ranked.ranks
-    gold = query_gold(ranked.queries.query, ranked.queries.grade)
+    gold = gold_of(ranked.queries)
     for metric in METRICS:
         yield score(name, metric, MEASURES[metric].value(gold, ranks), len(ranks), SPLIT)
 
@@ -97,47 +101,50 @@ def _rank_items(searcher: Searcher, queries: Queries, lost_texts: Sequence[str])
     that another model refused (LOST TEXTS).
     """
     refused = {*lost_texts} if queries.has_texts else set()
-    readable, items = queries, np.arange(len(queries.query))
-    if refused:
-        readable, items = queries.without(refused)
     while True:
+        readable, rows = queries.without(refused)
         try:
             order = searcher.search(readable)
             break
         except RefusedTextsError as error:  # of the queries, then of the documents
             refused |= {text for text, _ in error.refused}
-            readable, items = queries.without(refused)
-            if not len(items):
+            if not len(queries.without(refused)[1]):
                 raise
     notes = [*order.notes]
     if refused:
-        query_count, document_count = len(queries.texts), len(queries.candidates)
+        counts = [
+            f"{whole.height - read.height} of {whole.height}"
+            for whole, read in (
+                (queries.queries, readable.queries),
+                (queries.documents, readable.documents),
+            )
+        ]
         notes.append(
-            f"{queries.part.state.name}: {query_count - len(readable.texts)} of {query_count} "
-            f"queries and {document_count - len(readable.candidates)} of {document_count} documents "
-            f"left out, without a vector"
+            f"{queries.part.state.name}: {' queries and '.join(counts)} documents left out, "
+            f"without a vector"
         )
     return Ranked(
         queries=readable,
+        rows=rows,
+        gold=gold_of(queries)[rows],
         ranks=order.ranks,
         notes=tuple(notes),
-        items=items,
-        gold=query_gold(queries.query, queries.grade),
     )
 
 
 def _outcomes(evaluation: Evaluation, ranked: Ranked) -> StoredOutcomes:
     queries = ranked.queries
-    return outcomes_of(
+    outcomes = outcomes_of(
         evaluation,
         queries.part,
-        ranked.gold[ranked.items],
+        ranked.gold,
         ranked.ranks,
         is_class=False,
         split=SPLIT,
-        rows=ranked.items,
+        rows=ranked.rows,
         text_ids=None if queries.has_texts else queries.keys,
     )
+    return replace(outcomes, notes=ranked.notes)
 
 
 class Retrieval(Task):
@@ -181,10 +188,7 @@ class Retrieval(Task):
         queries.
         """
         opened = [queries for queries in _open_queries(source, names)[0] if queries.has_texts]
-        return [
-            part_items(queries.part, [queries.ids[0][index] for index in queries.query], SPLIT)
-            for queries in opened
-        ]
+        return [part_items(queries.part, queries.items["query"], SPLIT) for queries in opened]
 
     def evaluate(
         self,
@@ -214,10 +218,7 @@ class Retrieval(Task):
             evaluation=evaluation,
             missing=tuple(missing_errors),
             tested=tuple(queries.part for queries in opened if queries.has_texts),
-            outcomes=tuple(
-                replace(_outcomes(evaluation, dataset_ranks), notes=dataset_ranks.notes)
-                for dataset_ranks in ranked
-            ),
+            outcomes=tuple(_outcomes(evaluation, dataset_ranks) for dataset_ranks in ranked),
         )
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
@@ -243,7 +244,7 @@ class Retrieval(Task):
     def dev_score(self, source: Source, name: str) -> "Callable[[TrainedEncoder], float]":
         """Return MRR x 100 on the dataset NAME as a function; it is opened once."""
         queries = open_queries(source, name)
-        gold = query_gold(queries.query, queries.grade)
+        gold = gold_of(queries)
 
         def reciprocal_rank(trained: "TrainedEncoder") -> float:
             return 100 * MEASURES[DEV_METRIC].value(gold, ranks_by(trained.encoder, queries))
@@ -274,8 +275,8 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
     name = queries.part.state.name
     copies = 0
     words = [normalise(text) or text for text in queries.candidates]
-    for form, candidates in (("text", queries.candidates), ("words", words)):
-        total, best = _cost_of_copies(queries, distinct_texts(candidates)[1])
+    for form, texts in (("text", queries.candidates), ("words", words)):
+        total, best = _cost_of_copies(queries, texts)
         new = total - copies
         if not new:
             continue
@@ -289,31 +290,24 @@ def _notes_on_copies(queries: Queries) -> Iterator[str]:
         yield note
 
 
-def _cost_of_copies(queries: Queries, texts: NDArray[np.intp]) -> tuple[int, float]:
-    """Return how many documents have the number among TEXTS, (documents,), of a relevant document,
-    and the highest score of a model that gives equal texts one rank.
+def _cost_of_copies(queries: Queries, texts: Sequence[str]) -> tuple[int, float]:
+    """Return how many documents have one of the TEXTS, (documents,), of a relevant document, and
+    the highest score of a model that gives equal texts one rank.
     """
-    pair = ["query", "document"]
-    documents = pl.DataFrame({"document": np.arange(len(texts)), "text": texts})
-    columns = {"query": queries.query, "document": queries.relevant, "grade": queries.grade}
-    items = pl.DataFrame(columns)
-    excluded = pl.DataFrame(dict(zip(pair, queries.excluded, strict=True)))
-    relevant_texts = items.join(documents, on="document").select("query", "text").unique()
-    rows = relevant_texts.join(documents, on="text").join(excluded, on=pair, how="anti")
-    rows = rows.join(items, on=pair, how="left")
+    documents = queries.documents.select(document="id", text=pl.Series(texts, dtype=pl.String))
+    relevant_texts = queries.items.join(documents, on="document").select("query", "text").unique()
+    rows = relevant_texts.join(documents, on="text").join(queries.excluded, on=PAIR, how="anti")
+    rows = rows.join(queries.items, on=PAIR, how="left")
     copies = rows.filter(pl.col("grade").is_null())["document"].n_unique()
     if not copies:
         return 0, 1.0
     graded = rows.group_by("query", "text").agg(pl.col("grade").fill_null(0).sort())
     by_query = graded.group_by("query").agg("text", "grade")
     places = [_best_places(grades) for grades in by_query["grade"].to_list()]
-    by_query = by_query.with_columns(place=pl.Series(places))
-    placed = by_query.explode("text", "place").select("query", "text", "place")
-    rows = rows.join(placed, on=["query", "text"])
-    query, document, rank = (rows[name].to_numpy() for name in (*pair, "place"))
-    ranks = ranks_in_run(query, document, -rank.astype(np.float64), queries)
-    value = MEASURES[METRICS[0]].value(query_gold(queries.query, queries.grade), ranks)
-    return copies, value
+    placed = by_query.with_columns(place=pl.Series(places)).explode("text", "place")
+    rows = rows.join(placed.select("query", "text", "place"), on=["query", "text"])
+    ranks = ranks_in_run(rows.select(*PAIR, score=-pl.col("place")), queries)
+    return copies, MEASURES[METRICS[0]].value(gold_of(queries), ranks)
 
 
 _Grades = tuple[tuple[float, ...], ...]  # of the documents with each text, in ascending order

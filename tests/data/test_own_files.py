@@ -213,7 +213,7 @@ def test_lists_of_positives_and_negatives_train_and_evaluate_text_by_text() -> N
     ]  # fmt: skip
     queries = open_query_file("t.parquet")
     assert queries.part.frame.rows() == [("q a", "a b"), ("q a", "c d"), ("q b", "e f")]
-    assert queries.candidates == ("a b", "c d", "e f", "x y", "z")
+    assert queries.candidates == ["a b", "c d", "e f", "x y", "z"]
 
 
 def test_what_is_held_out_is_what_a_training_leaves_although_rows_lack_a_text_or_a_label() -> None:
@@ -281,7 +281,7 @@ def test_scores_off_the_scale_of_nearly_all_others_are_named() -> None:
 
 def test_a_text_that_is_a_word_for_a_missing_one_is_read_and_named_with_its_row() -> None:
     Path("q.csv").write_text("anchor,positive\nwho is it,NA\nwhat is it,a cat\n")
-    assert open_query_file("q.csv").candidates == ("NA", "a cat")
+    assert open_query_file("q.csv").candidates == ["NA", "a cat"]
     says = "the whole positive is 'NA' at q.csv:2; if it means"
     (note,) = open_query_file("q.csv").part.state.notes
     assert note.startswith(says)

@@ -15,14 +15,16 @@ from embedlab.data.source import Source, dataset
 @pytest.mark.parametrize("name", SETS)
 def test_each_text_finds_the_others_of_its_group_and_never_itself(name: str) -> None:
     found = open_queries(Source(folder=TINY_FOLDER), name)
+    query, document = found.numbers(found.items)
     texts = [
-        (found.texts[query], found.candidates[document])
-        for query, document in zip(found.query, found.relevant, strict=True)
+        (found.texts[own], found.candidates[other])
+        for own, other in zip(query, document, strict=True)
     ]
     assert {(second, first) for first, second in texts} == {*texts}  # it has no direction
     assert all(first != second for first, second in texts)
-    itself = [found.candidates[document] for document in found.excluded[1]]
-    assert [found.texts[query] for query in found.excluded[0]] == itself
+    query, document = found.numbers(found.excluded)
+    itself = [found.candidates[own] for own in document]
+    assert [found.texts[own] for own in query] == itself
     assert len(itself) == len(found.texts)
     assert len({*found.candidates}) == len(found.candidates)
     assert (found.part.state.name, found.part.state.origin) == (name, "tiny")
@@ -66,7 +68,7 @@ def test_other_texts_have_another_hash_so_that_stored_results_do_not_count(tmp_p
         for number in range(1, 6):
             write(number, text)
         found = open_queries(source, "retrieval-captions")
-        assert (len(found.texts), len(found.query), found.part.state.partial) == (15, 60, True)
+        assert (len(found.texts), found.items.height, found.part.state.partial) == (15, 60, True)
         hashes.append(found.part.state.sha256["queries"])
     assert hashes[0] != hashes[1]
     for content, fault in (

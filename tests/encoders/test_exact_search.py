@@ -3,16 +3,16 @@ do not count, models without vectors.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.data.queries import Queries
 from embedlab.encoders import exact_search
 from embedlab.encoders.encoder import EncoderFacts, pair_similarities
 from embedlab.encoders.exact_search import (
-    NONE,
     IndexSearch,
     TextSearch,
     VectorSearch,
@@ -21,66 +21,63 @@ from embedlab.encoders.exact_search import (
     relevant_ranks,
 )
 from embedlab.encoders.loading import DiceScorer
+from tests.stored_scores import part_of
 
 
-@dataclass(kw_only=True)
-class Relevant:
-    """Which documents are relevant to which queries."""
-
-    query: np.ndarray
-    relevant: np.ndarray
-    grade: np.ndarray
-    excluded: tuple[np.ndarray, np.ndarray]
-
-
-def slow_order(scores: np.ndarray, query: int, relevant: Relevant) -> list[int]:
+def slow_order(scores: np.ndarray, query: int, queries: Queries) -> list[int]:
     """Sort all documents of a query: by their score, then what is not relevant, and the least
     relevant; of those the last item first.
     """
-    columns = (one.tolist() for one in (relevant.query, relevant.relevant, relevant.grade))
+    columns = (*queries.numbers(queries.items), queries.items["grade"])
     ties = {
         document: (grade, -item)
         for item, (own, document, grade) in enumerate(zip(*columns, strict=True))
         if own == query
     }
-    out = relevant.excluded[1][relevant.excluded[0] == query]
+    own_query, own_document = queries.numbers(queries.excluded)
+    out = own_document[own_query == query]
     found = [each for each in np.flatnonzero(~np.isnan(scores)).tolist() if each not in out]
     return sorted(found, key=lambda each: (-scores[each], *ties.get(each, (0, each))))
 
 
-def slow_ranks(table: np.ndarray, relevant: Relevant) -> list[float]:
+def slow_ranks(table: np.ndarray, queries: Queries) -> list[float]:
     """The ranks of relevant documents; those of one grade that tie change places without a change
     of any measure.
     """
     ranks = []
-    for query, document in zip(relevant.query.tolist(), relevant.relevant.tolist(), strict=True):
-        order = slow_order(table[query], query, relevant)
+    for query, document in zip(*queries.numbers(queries.items), strict=True):
+        order = slow_order(table[query], query, queries)
         ranks.append(order.index(document) + 1.0 if document in order else np.inf)
     return ranks
 
 
-def slow_first(table: np.ndarray, relevant: Relevant, count: int) -> list[list[int]]:
-    orders = [slow_order(scores, query, relevant)[:count] for query, scores in enumerate(table)]
-    return [[*order, *[NONE] * (count - len(order))] for order in orders]
+def slow_first(table: np.ndarray, queries: Queries, count: int) -> list[list[int]]:
+    return [slow_order(scores, query, queries)[:count] for query, scores in enumerate(table)]
 
 
-def as_sets(relevant: Relevant, ranks: Sequence[float]) -> list[tuple[int, int, float]]:
+def listed(queries: Queries, found: pl.DataFrame) -> list[list[int]]:
+    """The numbers of the documents that were FOUND, by query and rank."""
+    query, document = queries.numbers(found.sort("rank"))
+    return [document[query == number].tolist() for number in range(queries.queries.height)]
+
+
+def as_sets(queries: Queries, ranks: Sequence[float]) -> list[tuple[str, int, float]]:
     """The ranks of each query and grade, in whatever order."""
-    return sorted(zip(relevant.query.tolist(), relevant.grade.tolist(), ranks, strict=True))
+    return sorted(zip(queries.items["query"], queries.items["grade"], ranks, strict=True))
 
 
-def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Relevant:
-    """A part of the pairs, and the first document of the queries for which it is not relevant is
-    excluded.
+def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Queries:
+    """A part of the pairs, and the first document of the queries for which it is not relevant has
+    their text.
     """
-    is_relevant = rng.random((queries, documents)) < 0.1
-    query, relevant = np.nonzero(is_relevant)
-    without_first = np.flatnonzero(~is_relevant[:, 0])
-    return Relevant(
-        query=query,
-        relevant=relevant,
-        grade=rng.integers(1, 4, len(query)),
-        excluded=(without_first, np.zeros_like(without_first)),
+    query, relevant = np.nonzero(rng.random((queries, documents)) < 0.1)
+    items = pl.DataFrame({"query": query, "document": relevant}).cast(pl.String)
+    texts = ["it", *(f"another {number}" for number in range(documents - 1))]
+    return Queries(
+        part=part_of("some", items),
+        queries=pl.DataFrame({"id": map(str, range(queries)), "text": "it"}),
+        documents=pl.DataFrame({"id": map(str, range(documents)), "text": texts}),
+        items=items.with_columns(grade=rng.integers(1, 4, len(query))),
     )
 
 
@@ -111,7 +108,7 @@ def test_ranks_and_first_documents_are_those_of_a_sort_of_all(similarity: str, k
     assert as_sets(relevant, ranks) == as_sets(relevant, slow_ranks(table, relevant))
     for count in (1, 4, 39, 60):
         found = first_documents(compared, relevant, count)
-        assert found.tolist() == slow_first(table, relevant, count)
+        assert listed(relevant, found) == slow_first(table, relevant, count)
 
 
 class Counting:
@@ -145,7 +142,9 @@ def test_ranks_in_a_run_are_those_of_a_sort_of_what_was_found(seed: int) -> None
     table[rng.random(table.shape) < 0.3] = np.nan
     relevant = some_relevant(rng, 11, 25)
     query, document = rng.permutation(np.argwhere(~np.isnan(table))).T
-    found = ranks_in_run(query, document, table[query, document], relevant)
+    ids = {"query": query.astype(str), "document": document.astype(str)}
+    scored = pl.DataFrame({**ids, "score": table[query, document]})
+    found = ranks_in_run(scored, relevant)
     assert np.isinf(found).any()
     assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
 
@@ -166,7 +165,7 @@ class Lengths:
     [
         lambda first, second: TextSearch(scorer=Counting(), first=first, second=second),
         lambda first, second: TextSearch(scorer=DiceScorer(), first=first, second=second),
-        lambda first, second: IndexSearch(index=Lengths(second), first=first, second=second),
+        lambda first, second: IndexSearch(index=Lengths(second), first=first),
     ],
 )
 def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at_once(
@@ -183,4 +182,5 @@ def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at
     np.testing.assert_array_equal(compared.score_rows(slice(0, 9)), table)
     found = relevant_ranks(compared, relevant)
     assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
-    assert first_documents(compared, relevant, 4).tolist() == slow_first(table, relevant, 4)
+    found = first_documents(compared, relevant, 4)
+    assert listed(relevant, found) == slow_first(table, relevant, 4)

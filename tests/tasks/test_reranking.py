@@ -75,15 +75,16 @@ def slow_ranks(
 
 
 def grades_of(queries: Queries, query: int) -> dict[int, int]:
-    own = queries.query == query
-    return dict(zip(queries.relevant[own].tolist(), queries.grade[own].tolist(), strict=True))
+    rows = zip(*queries.numbers(queries.items), queries.items["grade"], strict=True)
+    return {int(document): grade for own, document, grade in rows if own == query}
 
 
 def slow_order(queries: Queries, model: Score) -> list[list[int]]:
     rows = []
     for query, text in enumerate(queries.texts):
         grades, scores = grades_of(queries, query), model(text, queries.candidates)
-        out = queries.excluded[1][queries.excluded[0] == query]
+        own_query, own_document = queries.numbers(queries.excluded)
+        out = own_document[own_query == query]
         items = {place: item for item, place in enumerate(grades)}
 
         def place_of(
@@ -98,9 +99,8 @@ def slow_order(queries: Queries, model: Score) -> list[list[int]]:
 
 def ranks_in(queries: Queries, found: Sequence[str]) -> dict[int, list[tuple[int, float]]]:
     rows: dict[int, list[tuple[int, float]]] = {}
-    for query, grade, rank in zip(
-        queries.query.tolist(), queries.grade.tolist(), found, strict=True
-    ):
+    query_of_item, _ = queries.numbers(queries.items)
+    for query, grade, rank in zip(query_of_item, queries.items["grade"], found, strict=True):
         rows.setdefault(query, []).append((grade, float(rank)))
     return {query: sorted(own) for query, own in rows.items()}
 
@@ -134,7 +134,7 @@ def test_what_another_program_found_is_reranked_and_what_it_did_not_find_stays_s
     (tmp_path / "x.trec").write_text("\n".join([*lines, "q1 Q0 unknown 0 5 x", "q1 Q0 q1 0 9 x"]))
     (found,) = evaluated(f"rerank:dice,trec:{tmp_path / 'x.trec'},5", folder, tmp_path).outcomes
     queries = open_query_folder(folder)
-    first = [order.get(int(name[1:]), []) for name in queries.ids[0]]
+    first = [order.get(int(name[1:]), []) for name in queries.queries["id"]]
     expected = slow_ranks(queries, dice, first, 5)
     assert ranks_in(queries, found.items["predicted"].to_list()) == expected
     assert f"{folder}: 3 queries have fewer than 5 documents to rerank" in found.notes

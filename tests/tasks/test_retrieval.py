@@ -20,7 +20,7 @@ from embedlab.encoders.loading import DiceScorer, load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.results import evaluate_task
-from embedlab.tasks.retrieval import METRICS, ranks_by
+from embedlab.tasks.retrieval import METRICS, gold_of, ranks_by
 from embedlab.tasks.task import Selection, TaskResult, task
 from tests.data.query_folders import write_folder
 
@@ -67,7 +67,8 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
             order = sorted(others, key=lambda text: (-scores[text], text in own))
             expected.append(sorted(order.index(positive) + 1 for positive in own))
         found = ranks_by(scorer, queries)
-        assert [sorted(found[queries.query == number].tolist()) for number in range(4)] == expected
+        numbers = gold_of(queries)
+        assert [sorted(found[numbers == number].tolist()) for number in range(4)] == expected
 
 
 def encoder_of(name: str, runs: Path) -> Encoder:
@@ -95,7 +96,7 @@ def test_an_evaluation_stores_ranks_and_all_measures(faq: str, tmp_path: Path) -
     ]
     (outcomes,) = found.outcomes
     gold, ranks = (outcomes.items[name].cast(float).to_numpy() for name in ("gold", "predicted"))
-    assert gold.tolist() == open_query_file(faq).query.tolist()  # without grades
+    assert gold.tolist() == gold_of(open_query_file(faq)).tolist()  # without grades
     values = [MEASURES[metric].value(gold, ranks) for metric in METRICS]
     assert [score.value for score in found.evaluation.scores] == values
     (items,) = task("retrieval").items(None, [faq])
@@ -108,7 +109,7 @@ def test_the_dev_score_of_a_file_is_its_mrr(faq: str) -> None:
         encoder = DiceScorer()
 
     queries = open_query_file(faq)
-    expected = 100 * MEASURES["mrr"].value(queries.query, ranks_by(Trained.encoder, queries))
+    expected = 100 * MEASURES["mrr"].value(gold_of(queries), ranks_by(Trained.encoder, queries))
     assert dev_score(None, faq)(Trained()) == pytest.approx(expected)
 
 
