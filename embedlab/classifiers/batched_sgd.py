@@ -10,7 +10,6 @@ that its folds, dealt in the same way, contain other rows.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -52,20 +51,17 @@ def fit_classifiers(
     """
     features = problem.features
     with_ones = torch.cat([features, features.new_ones(len(features), 1)], dim=1)
-    weights = features.new_empty(with_ones.shape[1], problem.classes, len(fits))
-    correct = np.empty(len(fits))
+    correct = np.empty(len(fits), np.intp)
 
-    def train(numbers: RowIndices) -> Iterator[int]:
+    def train(numbers: RowIndices) -> Iterator[tuple[RowIndices, Tensor]]:
         training = _Training(problem, with_ones, fits.take(numbers), schedule, seed)
         yield from training.run()
-        weights[:, :, torch.from_numpy(numbers).to(weights.device)] = training.best_weights
         correct[numbers] = training.best_correct
 
     group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
     groups = bunch_fits(fits, schedule.batch, group_size)
-    run_groups(train, groups, fits, weights.device, progress)
-    dev_sizes = [len(fits.folds[fold].dev) for fold in fits.fold]
-    return Fitted(weights=weights, dev=correct / dev_sizes)
+    weights = run_groups(train, groups, problem, fits, progress)
+    return Fitted(weights=weights, dev=fits.dev_accuracy(correct))
 
 
 def start_weights(dim: int, classes: int, seed: int) -> Tensor:
@@ -112,33 +108,36 @@ class _Training:
         self.weights = start[:, :, None].repeat(1, 1, len(fits))  # (dim + 1, classes, running fits)
         self.best_weights = self.weights.clone()
         self.optimiser = self._make_optimiser()
-        self.members = np.zeros((len(with_ones), len(fits.folds)), np.bool_)
-        for number, fold in enumerate(fits.folds):
-            self.members[fold.train, number] = True
+        self.members = fits.members(len(with_ones))
 
-    def run(self) -> Iterator[int]:
-        """Train to the end; yield after each check how many fits finished with it."""
+    def run(self) -> Iterator[tuple[RowIndices, Tensor]]:
+        """Train to the end; yield after each check which fits finished with it, and their best
+        weights.
+        """
         for number in range(self.schedule.max_passes):
             self._pass(number)
             if (number + 1) % self.schedule.passes_per_check == 0:
-                running_before = len(self.running)
-                self._check()
-                yield running_before - len(self.running)
+                yield self._finished(self._check())
             if not len(self.running):
                 return
-        yield len(self.running)
+        yield self._finished(self.running)
+
+    def _finished(self, fits: RowIndices) -> tuple[RowIndices, Tensor]:
+        return fits, self.best_weights[..., fits]
 
     def _pass(self, number: int) -> None:
         used_folds, fold_numbers = np.unique(self.fits.fold, return_inverse=True)
         order = shuffle_rows(len(self.members), self.seed, number)
-        plan = plan_pass(self.members[np.ix_(order, used_folds)], self.schedule.batch)
+        minibatches, sizes, windows = plan_pass(
+            self.members[np.ix_(order, used_folds)], self.schedule.batch
+        )
         fold = self._index(fold_numbers)
-        minibatch = self._index(plan.minibatch)[:, fold]  # (rows, fits)
-        sizes = torch.from_numpy(plan.sizes).to(self.weights)[:, fold]  # (steps, fits)
+        minibatch = self._index(minibatches)[:, fold]  # (rows, fits)
+        size = torch.from_numpy(sizes).to(self.weights)[:, fold]  # (steps, fits)
         l2 = torch.from_numpy(self.fits.l2).to(self.weights)
         rows = self._index(order)
-        for step, (start, end) in enumerate(plan.windows):
-            share = (minibatch[start:end] == step) / sizes[step]
+        for step, (start, end) in enumerate(windows):
+            share = (minibatch[start:end] == step) / size[step]
             self._step(rows[start:end], share, l2)
 
     def _step(self, rows: Tensor, share: Tensor, l2: Tensor) -> None:
@@ -154,28 +153,29 @@ class _Training:
         self.weights.grad = gradient.addcmul_(self.weights, l2)
         self.optimiser.step()
 
-    def _check(self) -> None:
+    def _check(self) -> RowIndices:
+        """Return the fits that are finished, of which nothing is kept but the best weights."""
         correct = count_correct(self.problem, self.weights, self.fits)
         improved = correct > self.best_correct[self.running]
         better_fits = self.running[improved]
         self.best_correct[better_fits] = correct[improved]
-        better_weights = self.weights[:, :, self._index(np.flatnonzero(improved))]
-        self.best_weights[:, :, self._index(better_fits)] = better_weights
+        self.best_weights[..., better_fits] = self.weights[..., np.flatnonzero(improved)]
         self.checks_without_gain[self.running] += ~improved
-        indices = np.flatnonzero(self.checks_without_gain[self.running] <= self.schedule.tenacity)
-        if len(indices) < len(self.running):
-            self._restrict(indices)
+        is_running = self.checks_without_gain[self.running] <= self.schedule.tenacity
+        finished = self.running[~is_running]
+        if len(finished):
+            self._restrict(np.flatnonzero(is_running))
+        return finished
 
     def _restrict(self, indices: RowIndices) -> None:
         """Continue with some of the running fits, their moments included."""
         self.running = self.running[indices]
         self.fits = self.fits.take(indices)
-        index = self._index(indices)
         state = self.optimiser.state[self.weights]
-        self.weights = self.weights[:, :, index]
+        self.weights = self.weights[..., indices]
         self.optimiser = self._make_optimiser()
         self.optimiser.state[self.weights] = {
-            name: value[:, :, index] if value.ndim == 3 else value for name, value in state.items()
+            name: value[..., indices] if value.ndim == 3 else value for name, value in state.items()
         }
 
     def _make_optimiser(self) -> torch.optim.Optimizer:
@@ -188,30 +188,20 @@ class _Training:
         return torch.from_numpy(numbers).to(self.weights.device)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MinibatchPlan:
-    """The rows of an order that form the minibatches of a pass."""
-
-    minibatch: NDArray[np.int32]  # (rows, folds): the minibatch that a row is in, −1 for none
-    sizes: NDArray[np.intp]  # (minibatches, folds)
-    # the slice of the order that holds the rows of each minibatch, in all folds
-    windows: list[tuple[int, int]]
-
-
-def plan_pass(members: NDArray[np.bool_], batch: int) -> MinibatchPlan:
-    """Return the minibatches of folds with rows MEMBERS (rows, folds) in the order of a pass; all
-    take equally many.
+def plan_pass(
+    members: NDArray[np.bool_], batch: int
+) -> tuple[NDArray[np.int32], NDArray[np.intp], list[tuple[int, int]]]:
+    """Return the minibatches of folds with rows MEMBERS (rows, folds) in the order of a pass, of
+    which all take equally many: the one that a row is in, (rows, folds), −1 for none; their sizes,
+    (minibatches, folds); and the slice of the order that holds the rows of each in all folds.
     """
-    counts_so_far = np.cumsum(members, axis=0, dtype=np.int32)
-    minibatch = np.where(members, (counts_so_far - 1) // batch, -1).astype(np.int32)
-    counts = counts_so_far[-1]
-    steps = -(-int(counts.max()) // batch)
-    rows_before = batch * np.arange(steps)
-    sizes = np.minimum(counts - rows_before[:, None], batch)
+    seen = np.cumsum(members, axis=0, dtype=np.int32)
+    minibatch = np.where(members, (seen - 1) // batch, -1).astype(np.int32)
+    starts = np.arange(0, seen[-1].max(), batch)
+    ends = np.minimum(starts[:, None] + batch, seen[-1])
     # The first row of a minibatch is where the count passes that of the rows before, the last where
     # the count reaches the minibatch's end.
-    firsts = [np.searchsorted(column, rows_before, side="right") for column in counts_so_far.T]
-    ends = np.cumsum(sizes, axis=0)
-    lasts = [np.searchsorted(*columns) for columns in zip(counts_so_far.T, ends.T, strict=True)]
+    firsts = [np.searchsorted(column, starts, side="right") for column in seen.T]
+    lasts = [np.searchsorted(*columns) for columns in zip(seen.T, ends.T, strict=True)]
     windows = zip(np.min(firsts, 0).tolist(), (np.max(lasts, 0) + 1).tolist(), strict=True)
-    return MinibatchPlan(minibatch=minibatch, sizes=sizes, windows=list(windows))
+    return minibatch, ends - starts[:, None], list(windows)

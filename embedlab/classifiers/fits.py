@@ -67,6 +67,19 @@ class Fits:
         """Some of the fits; the folds keep their numbers."""
         return Fits(folds=self.folds, fold=self.fold[chosen], l2=self.l2[chosen])
 
+    def members(self, rows: int) -> NDArray[np.bool_]:
+        """Return which of so many rows each fold is trained on; (rows, folds)."""
+        members = np.zeros((rows, len(self.folds)), np.bool_)
+        for number, fold in enumerate(self.folds):
+            members[fold.train, number] = True
+        return members
+
+    def dev_accuracy(self, correct: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the accuracy of each fit, nan without dev rows, from how many are CORRECT."""
+        sizes = np.array([len(self.folds[fold].dev) or np.nan for fold in self.fold])
+        accuracy: NDArray[np.float64] = correct / sizes
+        return accuracy
+
     def by_fold(self) -> Iterator[tuple[Fold, RowIndices]]:
         """Each fold that has fits, with their numbers."""
         for number in np.unique(self.fold):
@@ -101,16 +114,25 @@ def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) ->
 
 
 def run_groups(
-    train: Callable[[RowIndices], Iterator[int]],
+    train: Callable[[RowIndices], Iterator[tuple[RowIndices, Tensor]]],
     groups: Iterable[RowIndices],
+    problem: Problem,
     fits: Fits,
-    device: torch.device,
     progress: ProgressCallback | None,
-) -> None:
-    """Train groups of FITS, given by their numbers, in threads; TRAIN yields how many finished
-    since, and PROGRESS receives the total.
+) -> Tensor:
+    """Return the weights of FITS, (dim + 1, classes, fits), which are trained in threads by groups
+    of their numbers; PROGRESS receives the finished fits.
+
+    TRAIN yields which of a group finished since, and their weights.
     """
+    dim = problem.features.shape[1]
+    weights = problem.features.new_empty(dim + 1, problem.classes, len(fits))
     done = 0
+
+    def run(group: RowIndices) -> Iterator[int]:
+        for finished, final_weights in train(group):
+            weights[:, :, group[finished]] = final_weights
+            yield len(finished)
 
     def count(finished: int) -> None:
         nonlocal done
@@ -118,7 +140,8 @@ def run_groups(
         if progress is not None:
             progress(done, len(fits))
 
-    run_in_threads(train, list(groups), count, device)
+    run_in_threads(run, list(groups), count, weights.device)
+    return weights
 
 
 def predict_classes(problem: Problem, weights: Tensor, rows: RowIndices) -> Tensor:

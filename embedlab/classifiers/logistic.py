@@ -50,23 +50,17 @@ def fit_exactly(
     axes, mean, scales = _principal_axes(problem.features)
     ones = torch.ones_like(problem.features[:, :1])
     rotated = torch.cat([(problem.features - mean) @ axes, ones], dim=1)
-    solved = rotated.new_empty(rotated.shape[1], problem.classes, len(fits))
 
-    def solve(numbers: RowIndices) -> Iterator[int]:
-        descent = _Descent(problem, rotated, scales, fits.take(numbers))
-        yield from descent.run(tolerance)
-        solved[:, :, torch.from_numpy(numbers).to(solved.device)] = descent.solved
+    def solve(numbers: RowIndices) -> Iterator[tuple[RowIndices, Tensor]]:
+        return _Descent(problem, rotated, scales, fits.take(numbers)).run(tolerance)
 
     group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
     groups = np.array_split(np.arange(len(fits)), -(-len(fits) // group_size))
-    run_groups(solve, groups, fits, solved.device, progress)
+    solved = run_groups(solve, groups, problem, fits, progress)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
     bias = solved[-1] - torch.einsum("d,dcf->cf", mean, slopes)
     weights = torch.cat([slopes, bias[None]])
-    dev_sizes = np.array([len(fits.folds[fold].dev) for fold in fits.fold])
-    dev = np.full(len(fits), np.nan)
-    np.divide(count_correct(problem, weights, fits), dev_sizes, out=dev, where=dev_sizes > 0)
-    return Fitted(weights=weights, dev=dev)
+    return Fitted(weights=weights, dev=fits.dev_accuracy(count_correct(problem, weights, fits)))
 
 
 def _principal_axes(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -89,59 +83,51 @@ class _Descent:
     def __init__(self, problem: Problem, rotated: Tensor, scales: Tensor, fits: Fits) -> None:
         self.problem = problem
         self.rotated = rotated
-        sizes = rotated.new_tensor([len(fits.folds[fold].train) for fold in fits.fold])
-        # (dim + 1, running fits)
-        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()
-        self.decay[-1] = 0
-        self.curvature = scales[:, None] / (2 * sizes) + self.decay
-        members = np.zeros((len(rotated), len(fits.folds)), np.bool_)
-        for number, fold in enumerate(fits.folds):
-            members[fold.train, number] = True
+        members = fits.members(len(rotated))
+        sizes = rotated.new_tensor(members.sum(axis=0)[fits.fold])
         self.members = torch.from_numpy(members).to(rotated.device)
-        self.share = 1 / sizes
+        # of each running fit
         self.fold = torch.from_numpy(fits.fold).to(rotated.device)
-        # (dim + 1, classes, fits)
-        self.solved = rotated.new_zeros(rotated.shape[1], problem.classes, len(fits))
+        self.share = 1 / sizes
+        self.decay = rotated.new_tensor(fits.l2).expand(len(scales), -1).clone()  # (dim + 1, fits)
+        self.decay[-1] = 0
+        self.memory = _Memory(scales[:, None] / (2 * sizes) + self.decay)
 
-    def run(self, tolerance: float) -> Iterator[int]:
-        """Descend to the optima; yield after each step how many fits finished with it."""
-        count = len(self.fold)
-        running = torch.arange(count, device=self.solved.device)
-        weights = self.solved.clone()
-        length = self.solved.new_ones(count)
-        memory = _Memory(self.curvature)
+    def run(self, tolerance: float) -> Iterator[tuple[RowIndices, Tensor]]:
+        """Descend to the optima; yield after each step which fits finished with it, and their
+        weights.
+        """
+        running = np.arange(len(self.fold))
+        weights = self.rotated.new_zeros(len(self.decay), self.problem.classes, len(running))
+        length = weights.new_ones(len(running))
         loss, gradient = self._evaluate(weights)
         for _ in range(MAX_FIT_STEPS):
-            step = -length * memory.multiply(gradient)
-            expected_gain = -_dot(gradient, step)
-            is_going = (expected_gain > 2 * tolerance * length) & (length > _SHORTEST)
-            if not is_going.all():
-                self.solved[:, :, running] = weights
-                running = running[is_going]
-                weights = weights[:, :, is_going]
-                length = length[is_going]
-                loss = loss[is_going]
-                gradient = gradient[:, :, is_going]
-                step = step[:, :, is_going]
-                expected_gain = expected_gain[is_going]
-                memory.restrict(is_going)
-                self.decay = self.decay[:, is_going]
-                self.curvature = self.curvature[:, is_going]
-                self.share = self.share[is_going]
-                self.fold = self.fold[is_going]
-            yield len(is_going) - len(running)
-            if not len(running):
+            step = -length * self.memory.multiply(gradient)
+            gain = -_dot(gradient, step)  # that is expected
+            is_going = (gain > 2 * tolerance * length) & (length > _SHORTEST)
+            is_done = ~is_going
+            yield running[is_done.cpu().numpy()], weights[..., is_done]
+            if is_done.all():
                 return
+            if is_done.any():
+                running = running[is_going.cpu().numpy()]
+                weights, length, loss, gradient, step, gain = (
+                    values[..., is_going]
+                    for values in (weights, length, loss, gradient, step, gain)
+                )
+                self.fold, self.share, self.decay = (
+                    values[..., is_going] for values in (self.fold, self.share, self.decay)
+                )
+                self.memory.restrict(is_going)
             new_loss, new_gradient = self._evaluate(weights + step)
             noise = 8 * torch.finfo(loss.dtype).eps * loss
-            is_gain = new_loss <= loss - _SUFFICIENT * expected_gain + noise
-            memory.add(step * is_gain, (new_gradient - gradient) * is_gain)
+            is_gain = new_loss <= loss - _SUFFICIENT * gain + noise
+            self.memory.add(step * is_gain, (new_gradient - gradient) * is_gain)
             weights = weights + step * is_gain
             loss = torch.where(is_gain, new_loss, loss)
             gradient = torch.where(is_gain, new_gradient, gradient)
             length = torch.where(is_gain, torch.ones_like(length), length / 2)
-        self.solved[:, :, running] = weights
-        yield len(running)
+        yield running, weights
 
     def _evaluate(self, weights: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of each fit, and its gradient."""
@@ -197,10 +183,10 @@ class _Memory:
 
     def restrict(self, is_running: Tensor) -> None:
         """Forget the other fits."""
-        self.bound = self.bound[:, :, is_running]
+        self.bound = self.bound[..., is_running]
         self.scale = self.scale[is_running]
         self.steps = [
-            (step[:, :, is_running], change[:, :, is_running], inverse[is_running])
+            (step[..., is_running], change[..., is_running], inverse[is_running])
             for step, change, inverse in self.steps
         ]
 
