@@ -4,8 +4,10 @@ labels.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.choices import TableScale
@@ -24,6 +26,7 @@ from embedlab.encoders.encoder import (
 )
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.outcomes import SENTENCES
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.tasks.sts import TASK as STS
 from embedlab.tasks.task import (
@@ -81,19 +84,25 @@ def uniformity(vectors: Vectors) -> float:
         return float("nan")
     unit = unit_vectors(vectors).astype(np.float32)
     squares = (unit**2).sum(1)  # 1, or 0 for a zero vector
-    total, start = 0.0, 0
-    for rows in _chunks(unit):
-        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²); a vector's similarity with itself is
-        # excluded.
-        potentials = rows @ unit.T
+    total = 0.0
+    for start, potentials in _similarities(unit):
+        # exp(−2·|u−v|²) = exp(4·u·v − 2·|u|² − 2·|v|²)
         potentials *= 4
         potentials -= 2 * squares
-        potentials -= 2 * squares[start : start + len(rows), None]
+        potentials -= 2 * squares[start : start + len(potentials), None]
         np.exp(potentials, out=potentials)
-        np.fill_diagonal(potentials[:, start : start + len(rows)], 0)
         total += float(potentials.sum(dtype=np.float64))
-        start += len(rows)
     return float(np.log(max(total, np.finfo(np.float64).tiny) / (count * (count - 1))))
+
+
+def _similarities(unit: Vectors) -> Iterator[tuple[int, Vectors]]:
+    """Yield the similarities of some UNIT vectors with all, −inf of each with itself, and the
+    number of the first.
+    """
+    for start in range(0, len(unit), _ROWS_AT_ONCE):
+        similarities = unit[start : start + _ROWS_AT_ONCE] @ unit.T
+        np.fill_diagonal(similarities[:, start:], -np.inf)
+        yield start, similarities
 
 
 def spectrum(vectors: Vectors) -> NDArray[np.float64]:
@@ -124,16 +133,10 @@ def hubness(vectors: Vectors, neighbours: int = NEIGHBOURS) -> float:
 
 def occurrences(vectors: Vectors, neighbours: int) -> NDArray[np.intp]:
     """How many other vectors have each vector among their NEIGHBOURS nearest."""
-    unit = unit_vectors(vectors).astype(np.float32)
-    counts = np.zeros(len(unit), np.intp)
-    start = 0
-    for rows in _chunks(unit):
-        similarity = rows @ unit.T
-        # a vector is not its own neighbour
-        np.fill_diagonal(similarity[:, start : start + len(rows)], -np.inf)
-        nearest = np.argpartition(-similarity, neighbours - 1, axis=1)[:, :neighbours]
-        counts += np.bincount(nearest.ravel(), minlength=len(unit))
-        start += len(rows)
+    counts = np.zeros(len(vectors), np.intp)
+    for _, similarities in _similarities(unit_vectors(vectors).astype(np.float32)):
+        nearest = np.argpartition(-similarities, neighbours - 1, axis=1)[:, :neighbours]
+        counts += np.bincount(nearest.ravel(), minlength=len(counts))
     return counts
 
 
@@ -143,43 +146,36 @@ def evaluate_geometry(
     """The geometry of each part's pairs (sentence1, sentence2, gold); all sentences are encoded
     together, each once.
     """
-    columns = [part.frame[side] for part in parts for side in ("sentence1", "sentence2")]
-    sentences, index = distinct_texts([sentence for column in columns for sentence in column])
-    start = progress("sentences") if progress else None
-    vectors, is_accepted = encode_accepted(encoder, sentences, start)
-    ends = np.cumsum([len(column) for column in columns])
-    indices = np.split(index, ends[:-1])
+    columns = [part.frame[side] for part in parts for side in SENTENCES]
+    sentences, index = distinct_texts(list(chain(*columns)))
+    report = progress("sentences") if progress else None
+    vectors, is_accepted = encode_accepted(encoder, sentences, report)
     scores: list[StoredScore] = []
     notes: list[str] = []
-    for part, first, second in zip(parts, indices[::2], indices[1::2], strict=True):
-        is_readable = is_accepted[first] & is_accepted[second]
-        readable_part = replace(part, frame=part.frame.filter(is_readable))
-        scores += _scores(readable_part, vectors, first[is_readable], second[is_readable])
-        if unread := len(first) - len(readable_part.frame):
-            name = part.state.name
-            notes.append(f"{name}: {unread} of {len(first)} pairs left out, without a vector")
+    end = 0
+    for part in parts:
+        start, end = end, end + 2 * part.frame.height
+        sides = index[start:end].reshape(2, -1)  # (sides, pairs)
+        is_readable = is_accepted[sides].all(axis=0)
+        readable_part = replace(part, frame=part.frame.filter(pl.Series(is_readable)))
+        scores += _scores(readable_part, vectors, sides[:, is_readable])
+        if unread := part.frame.height - readable_part.frame.height:
+            name, pairs = part.state.name, part.frame.height
+            notes.append(f"{name}: {unread} of {pairs} pairs left out, without a vector")
     return evaluation_of("geometry", encoder, [part.state for part in parts], scores, notes)
 
 
-def _scores(
-    part: Part, vectors: Vectors, first: NDArray[np.intp], second: NDArray[np.intp]
-) -> Iterator[StoredScore]:
-    used_rows, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
+def _scores(part: Part, vectors: Vectors, sides: NDArray[np.intp]) -> Iterator[StoredScore]:
+    """Yield each measure of the pairs of PART, of which SIDES, (2, pairs), are vectors."""
+    used, inverse = np.unique(sides, return_inverse=True)
     is_close = part.frame["gold"].to_numpy() > CLOSE_GOLD
-    first, second = np.split(inverse, 2)
-    geometry = measure_geometry(vectors[used_rows], first, second, is_close)
-    items = {"average cosine": len(first), "alignment": int(is_close.sum())}
+    first, second = inverse.reshape(2, -1)
+    geometry = measure_geometry(vectors[used], first, second, is_close)
+    items = {"average cosine": part.frame.height, "alignment": int(is_close.sum())}
     settings = {"alignment": f"gold > {CLOSE_GOLD:g}", "hubness": f"{NEIGHBOURS} neighbours"}
     for metric, value in geometry.items():
-        count = items.get(metric, len(used_rows))
-        setting = settings.get(metric, "")
+        count, setting = items.get(metric, len(used)), settings.get(metric, "")
         yield score(part.state.name, metric, value, count, part.state.split, setting=setting)
-
-
-def _chunks(vectors: Vectors) -> Iterator[Vectors]:
-    return (
-        vectors[start : start + _ROWS_AT_ONCE] for start in range(0, len(vectors), _ROWS_AT_ONCE)
-    )
 
 
 def _singular_values(vectors: Vectors) -> NDArray[np.float64]:
