@@ -158,7 +158,8 @@ def evaluate_geometry(
         sides = index[start:end].reshape(2, -1)  # (sides, pairs)
         is_readable = is_accepted[sides].all(axis=0)
         readable_part = replace(part, frame=part.frame.filter(pl.Series(is_readable)))
-        scores += _scores(readable_part, vectors, sides[:, is_readable])
+        if is_readable.any():
+            scores += _scores(readable_part, vectors, sides[:, is_readable])
         if unread := part.frame.height - readable_part.frame.height:
             name, pairs = part.state.name, part.frame.height
             notes.append(f"{name}: {unread} of {pairs} pairs left out, without a vector")

@@ -147,6 +147,11 @@ def test_a_pair_with_a_refused_text_is_left_out_and_counted() -> None:
     kept = evaluate_geometry(Lengths(), [part_of("d", [rows[0], *rows[2:]])])
     assert str(found.scores) == str(kept.scores)  # some are nan
     assert "d: 1 of 4 pairs left out, without a vector" in found.notes
+    # a dataset of which no pair is left has no numbers
+    refused = [("a b c", "a", 5.0), ("e", "a b c", 1.0)]
+    found = evaluate_geometry(Lengths("a b c"), [part_of("d", rows), part_of("none", refused)])
+    assert {score.slice for score in found.scores} == {"d"}
+    assert "none: 2 of 2 pairs left out, without a vector" in found.notes
 
 
 def test_every_dataset_has_each_measure_by_its_name_and_a_sentence_is_encoded_once() -> None:
