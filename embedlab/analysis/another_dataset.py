@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, member_columns
-from embedlab.analysis.uncertainty import LEVEL, SeedSpread, seed_noise, share_runs, spread_of
+from embedlab.analysis.evidence import Evidence
+from embedlab.analysis.uncertainty import LEVEL, normal_noise, seed_noise
+from embedlab.analysis.weighing import Weighed
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
@@ -183,8 +184,9 @@ def _model_effect(
     if len(values) < len(pairs) or not np.isfinite(values).all():
         return None
     points = np.mean([evidence.points for evidence, _ in pairs], axis=0)
-    noise, freedom = seed_noise(_spreads(points, models, name, reference))
-    mean, (low, high), (new_low, new_high) = predict_difference(
+    mean = Weighed(Evidence(key="", title="", items=0, points=points), models)
+    noise, freedom = seed_noise(mean.spreads(name, reference))
+    center, (low, high), (new_low, new_high) = predict_difference(
         values[:, 0], values[:, 1], noise, freedom
     )
     evidence = pairs[0][0]
@@ -195,32 +197,12 @@ def _model_effect(
         reference=reference,
         datasets=tuple(compared_slice.key for compared_slice, _ in pairs),
         shared_pairs=0,
-        mean=mean,
+        mean=center,
         low=low,
         high=high,
         new_low=new_low,
         new_high=new_high,
     )
-
-
-def _spreads(
-    points: Floats, models: Sequence[ModelColumns], name: str, reference: str
-) -> list[SeedSpread]:
-    """The spread of the two recipes' averages over seeds, or of their differences where both share
-    runs.
-    """
-    columns, by_name = member_columns(models), {model.name: model for model in models}
-    first, second = by_name[name], by_name[reference]
-    first_values, second_values = (
-        points[[columns.index(member) for member in model.members]] for model in (first, second)
-    )
-    if share_runs(first.runs_behind, second.runs_behind):
-        return [spread_of(first_values - second_values)]
-    return [
-        spread_of(values)
-        for values, model in ((first_values, first), (second_values, second))
-        if model.is_recipe
-    ]
 
 
 def predict_difference(
@@ -232,15 +214,10 @@ def predict_difference(
     DIFFERENCES and VARIANCES, over rows, are those of each dataset; NOISE is a variance that is
     common to all, as of seeds, with its degrees of FREEDOM.
     """
-    from scipy.special import chdtri, ndtri, stdtrit
+    from scipy.special import chdtri
 
     tail = (1 - LEVEL) / 2
-    if noise > 0:
-        noise = (
-            noise * float(stdtrit(freedom, tail) / ndtri(tail)) ** 2
-            if np.isfinite(freedom)
-            else noise
-        )
+    noise = float(normal_noise(1 - LEVEL, noise, freedom))
     quantiles = chdtri(len(differences) - 1, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
     variance_between = _variances_between(differences, variances, quantiles)
     means, variance_of_mean = _weighted(differences, variances, variance_between)

@@ -14,7 +14,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice, Reach, weakest_reach
+from embedlab.analysis.evidence import Evidence, ModelColumns, Reach, weakest_reach
 from embedlab.analysis.seed_notes import CHECKPOINT_NOTE, HANGS, seed_notes
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import (
@@ -23,8 +23,7 @@ from embedlab.analysis.uncertainty import (
     difference_interval,
     score_interval,
 )
-from embedlab.analysis.weighing import Topic, Weighed
-from embedlab.core.names import DEFAULT_TASK
+from embedlab.analysis.weighing import Pair, Topic, Weighed
 from embedlab.core.note import Note
 from embedlab.core.printable import MODELS, count_text
 
@@ -37,35 +36,26 @@ def compact_letters(scores: Sequence[float], differs: NDArray[np.bool_]) -> list
     models; each two models that differ split the sets that hold both; sets inside others are
     dropped. A model without a score (nan) has no letter.
     """
-    order = [
-        int(index)
-        for index in np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
-        if not np.isnan(scores[index])
-    ]
-    sets = [frozenset(order)] if order else []
-    for start, first in enumerate(order):
-        for second in order[start + 1 :]:
-            if differs[first, second]:
-                sets = _split(sets, first, second)
-    rank = {index: position for position, index in enumerate(order)}
+    scored = [index for index, score in enumerate(scores) if not isnan(score)]
+    order = sorted(scored, key=lambda index: -scores[index])
+    sets = [frozenset(range(len(order)))] if order else []  # of places in this order
+    for first, second in combinations(range(len(order)), 2):
+        if differs[order[first], order[second]]:
+            sets = _split(sets, first, second)
     letters = [""] * len(scores)
-    for number, members in enumerate(
-        sorted(sets, key=lambda members: sorted(rank[index] for index in members))
-    ):
-        for index in members:
-            letters[index] += _letter(number)
+    for number, places in enumerate(sorted(sets, key=sorted)):
+        for place in places:
+            letters[order[place]] += _letter(number)
     return letters
 
 
 def _split(sets: Sequence[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
     """The sets without any that holds both models; those inside another are dropped."""
-    parts = [
-        part
-        for group in sets
-        for part in ([group - {first}, group - {second}] if {first, second} <= group else [group])
-    ]
-    distinct = list(dict.fromkeys(parts))
-    return [group for group in distinct if not any(group < other for other in distinct)]
+    parts: dict[frozenset[int], None] = {}
+    for group in sets:
+        has_both = {first, second} <= group
+        parts |= dict.fromkeys([group - {first}, group - {second}] if has_both else [group])
+    return [group for group in parts if not any(group < other for other in parts)]
 
 
 def _letter(number: int) -> str:
@@ -137,27 +127,18 @@ class Difference:
         return self.p_equivalent < SIGNIFICANT
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedSlice(NamedSlice):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComparedSlice(Evidence):
     """Every model on one slice, or on an average of slices."""
 
-    key: str
-    title: str
-    items: int
     scores: Mapping[str, SliceScore]  # by model
     differences: Mapping[str, Difference]  # by model, without the reference
-    notes: tuple[str, ...] = ()
-    averaged_keys: tuple[str, ...] = ()  # keys of the averaged slices
-    task: str = DEFAULT_TASK
-    metric: str = "spearman"
-    setting: str | None = None  # how sources are put together, where there is a choice
     sentences: int = 0  # distinct ones; 0 where the items are unknown
     tests: int = 0  # differences from the reference, which the correction covers
     topics: float = nan  # the effective number: 1 / Σ share²; nan where nothing is tested
     # of the difference in which one topic weighs most, or of the only model
     largest_topic: Topic | None = None
     reach: Reach = "models"  # of what its letters say
-    dataset: str = ""  # of whose items it is; empty for an average
 
     @property
     def design_effect(self) -> float:
@@ -179,132 +160,102 @@ def compare_evidence(
     """Scores and differences from the first of MODELS, p corrected over all of these; with letters
     also each two models, corrected over all pairs of models.
     """
-    reference = models[0].name
-    pairs = [
-        pair
-        for pair in combinations([model.name for model in models], 2)
-        if has_letters or reference in pair
-    ]
-    drafts = [
-        _Draft(slice_evidence, models, pairs, has_intervals=True) for slice_evidence in evidence
-    ]
-    shown_pairs = [pair for pair in pairs if reference in pair]
-    corrected = iter(holm([draft.p[pair] for draft in drafts for pair in shown_pairs]))
-    corrected_letters = iter(
-        holm([p for draft in drafts for p in draft.p.values()]) if has_letters else ()
-    )
+    reference, *others = [model.name for model in models]
+    shown_pairs = [(reference, name) for name in others]
+    pairs = [*shown_pairs, *combinations(others, 2)] if has_letters else shown_pairs
+    weighed_slices = [Weighed(slice_evidence, models, pairs) for slice_evidence in evidence]
+    corrected = _corrected(weighed_slices, shown_pairs)
+    letters = [dict.fromkeys(weighed.means, "") for weighed in weighed_slices]
+    if has_letters:
+        of_pairs = zip(weighed_slices, _corrected(weighed_slices, pairs), strict=True)
+        letters = [_letters(weighed, p) for weighed, p in of_pairs]
     slices = [
-        draft.compared_slice(
-            reference,
-            {pair: next(corrected) for pair in shown_pairs},
-            {pair: next(corrected_letters) for pair in draft.p} if has_letters else None,
-            margin,
-        )
-        for draft in drafts
+        _compared_slice(*weighed, reference)
+        for weighed in zip(weighed_slices, corrected, letters, strict=True)
     ]
-    return _equivalence_corrected(slices) if margin is not None else tuple(slices)
+    return _equivalence_corrected(slices, margin) if margin is not None else tuple(slices)
 
 
-class _Draft(Weighed):
-    """A weighed slice with the p of each two models, before the correction over slices."""
+def _corrected(
+    weighed_slices: Sequence[Weighed], pairs: Sequence[Pair]
+) -> Iterator[Mapping[Pair, float]]:
+    """Yield the p of some PAIRS of models on each slice, corrected over all slices."""
+    corrected = iter(holm([weighed.p[pair] for weighed in weighed_slices for pair in pairs]))
+    for _ in weighed_slices:
+        yield {pair: next(corrected) for pair in pairs}
 
-    def compared_slice(
-        self,
-        reference: str,
-        corrected: Mapping[tuple[str, str], float],
-        corrected_letters: Mapping[tuple[str, str], float] | None,
-        margin: float | None,
-    ) -> ComparedSlice:
-        """Return the slice, given the CORRECTED p of each difference from the REFERENCE;
-        CORRECTED LETTERS has that of each two models where they get letters.
-        """
-        evidence, notes = self.evidence, [self.lack] if self.lack else []
-        if self.topics is not None and (
-            evidence.items < FEW_PAIRS or self.sentences < FEW_SENTENCES
-        ):
-            notes.append(
-                f"only {evidence.items} rows, {self.sentences} distinct sentences: rough intervals"
-            )
-        scores = self.scores(
-            self._letters(corrected_letters) if corrected_letters is not None else ()
-        )
-        compared_names = [name for name in self.means if name != reference]
-        return ComparedSlice(
-            key=evidence.key,
-            title=evidence.title,
-            items=evidence.items,
-            scores=scores,
-            differences={
-                name: self._difference(name, reference, corrected, margin)
-                for name in compared_names
-            },
-            notes=(*evidence.notes, *notes),
-            averaged_keys=evidence.averaged_keys,
-            task=evidence.task,
-            metric=evidence.metric,
-            setting=evidence.setting,
-            dataset=evidence.dataset,
-            sentences=self.sentences,
-            tests=sum(not isnan(self.p[pair]) for pair in corrected),
-            topics=1 / float((self.topics.shares**2).sum()) if self.topics is not None else nan,
-            largest_topic=self.largest_topic(reference),
-            reach=weakest_reach(
-                [self.models[name] for name, mean in self.means.items() if not isnan(mean)]
-            ),
-        )
 
-    def scores(self, letters: Sequence[str] = ()) -> Mapping[str, SliceScore]:
-        """Return the score of each model with its interval; LETTERS are known once all slices
-        are.
-        """
-        scores = {}
-        for index, (name, value) in enumerate(self.means.items()):
-            uncertainty = self.score_uncertainties[name]
-            low, high = score_interval(value, uncertainty, self.evidence.scale, self.evidence.items)
-            scores[name] = SliceScore(
-                value=value,
-                members=tuple(self.evidence.points[self.places[name]].tolist()),
-                low=low,
-                high=high,
-                letters=letters[index] if letters else "",
-                uncertainty=uncertainty,
-            )
-        return scores
+def _letters(weighed: Weighed, corrected: Mapping[Pair, float]) -> dict[str, str]:
+    """Return the letters of each model, given the CORRECTED p of each two."""
+    names = [*weighed.means]
+    is_untested = all(isnan(p) for p in corrected.values())
+    if is_untested and (corrected or weighed.topics is None):
+        return dict.fromkeys(names, "")
+    differs = np.zeros((len(names), len(names)), dtype=bool)
+    for (first, second), p in corrected.items():
+        is_shown = abs(weighed.means[first] - weighed.means[second]) >= LEAST_SHOWN
+        row, column = names.index(first), names.index(second)
+        differs[row, column] = differs[column, row] = p < SIGNIFICANT and is_shown
+    letters = compact_letters([*weighed.means.values()], differs)
+    return dict(zip(names, letters, strict=True))
 
-    def _letters(self, corrected: Mapping[tuple[str, str], float]) -> list[str]:
-        if all(isnan(p) for p in corrected.values()) and (corrected or self.topics is None):
-            return [""] * len(self.means)
-        differs = np.zeros((len(self.means), len(self.means)), dtype=bool)
-        indices = {name: index for index, name in enumerate(self.means)}
-        for (first, second), p in corrected.items():
-            differs[indices[first], indices[second]] = differs[indices[second], indices[first]] = (
-                p < SIGNIFICANT and abs(self.means[first] - self.means[second]) >= LEAST_SHOWN
-            )
-        return compact_letters(list(self.means.values()), differs)
 
-    def _difference(
-        self,
-        name: str,
-        reference: str,
-        corrected: Mapping[tuple[str, str], float],
-        margin: float | None,
-    ) -> Difference:
-        delta, uncertainty, p = self.compare(name, reference)
-        low, high = difference_interval(delta, uncertainty, self.evidence.scale)
-        topic = self.topic_of(name, reference)
-        return Difference(
-            delta=delta,
-            low=low,
-            high=high,
-            p=p,
-            p_holm=corrected[reference, name],
-            uncertainty=uncertainty,
-            p_equivalent=uncertainty.equivalence(delta, margin) if margin is not None else nan,
-            reach=weakest_reach([self.models[name], self.models[reference]]),
-            topic=topic
-            if topic is not None and topic.decides(delta, self.evidence.items)
-            else None,
-        )
+def _compared_slice(
+    weighed: Weighed, corrected: Mapping[Pair, float], letters: Mapping[str, str], reference: str
+) -> ComparedSlice:
+    """Return a slice, given the CORRECTED p of each difference from the REFERENCE."""
+    evidence, topics = weighed.evidence, weighed.topics
+    notes = [weighed.lack] if weighed.lack else []
+    if topics is not None and (evidence.items < FEW_PAIRS or weighed.sentences < FEW_SENTENCES):
+        size = f"{evidence.items} rows, {weighed.sentences} distinct sentences"
+        notes.append(f"only {size}: rough intervals")
+    differences = {}
+    for (_, name), p in corrected.items():
+        differences[name] = measured_difference(weighed, name, reference, p_holm=p)
+    return ComparedSlice(
+        **vars(evidence) | {"notes": (*evidence.notes, *notes)},
+        scores={name: _score(weighed, name, own) for name, own in letters.items()},
+        differences=differences,
+        sentences=weighed.sentences,
+        tests=sum(not isnan(difference.p) for difference in differences.values()),
+        topics=1 / float((topics.shares**2).sum()) if topics is not None else nan,
+        largest_topic=weighed.largest_topic(reference),
+        reach=weakest_reach([weighed.models[name] for name in weighed.scored]),
+    )
+
+
+def _score(weighed: Weighed, name: str, letters: str) -> SliceScore:
+    """Return the score of a model with its interval."""
+    evidence = weighed.evidence
+    value = weighed.means[name]
+    uncertainty = weighed.score_uncertainties[name]
+    low, high = score_interval(value, uncertainty, evidence.scale, evidence.items)
+    return SliceScore(
+        value=value,
+        members=tuple(evidence.points[weighed.places[name]].tolist()),
+        low=low,
+        high=high,
+        letters=letters,
+        uncertainty=uncertainty,
+    )
+
+
+def measured_difference(
+    weighed: Weighed, first: str, second: str, *, p_holm: float = nan
+) -> Difference:
+    """Return by how much FIRST is above SECOND on a slice."""
+    delta, uncertainty, p = weighed.compare(first, second)
+    low, high = difference_interval(delta, uncertainty, weighed.evidence.scale)
+    return Difference(
+        delta=delta,
+        low=low,
+        high=high,
+        p=p,
+        p_holm=p_holm,
+        uncertainty=uncertainty,
+        reach=weakest_reach([weighed.models[first], weighed.models[second]]),
+        topic=weighed.deciding_topic(first, second),
+    )
 
 
 def comparison_notes(
@@ -375,23 +326,21 @@ def reach_checkpoints(slices: Sequence[ComparedSlice]) -> bool:
     )
 
 
-def _equivalence_corrected(slices: Sequence[ComparedSlice]) -> tuple[ComparedSlice, ...]:
-    p = iter(
-        holm(
-            [
-                difference.p_equivalent
-                for compared in slices
-                for difference in compared.differences.values()
-            ]
-        )
-    )
-    return tuple(
-        replace(
-            compared,
-            differences={
-                name: replace(uncorrected, p_equivalent=next(p))
-                for name, uncorrected in compared.differences.items()
-            },
-        )
+def _equivalence_corrected(
+    slices: Sequence[ComparedSlice], margin: float
+) -> tuple[ComparedSlice, ...]:
+    """Return the SLICES with the p of "differs by MARGIN or more", corrected over all."""
+    p = [
+        difference.uncertainty.equivalence(difference.delta, margin)
         for compared in slices
-    )
+        for difference in compared.differences.values()
+    ]
+    corrected = iter(holm(p))
+    tested_slices = []
+    for compared in slices:
+        differences = {
+            name: replace(difference, p_equivalent=next(corrected))
+            for name, difference in compared.differences.items()
+        }
+        tested_slices.append(replace(compared, differences=differences))
+    return tuple(tested_slices)

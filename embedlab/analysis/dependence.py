@@ -9,7 +9,7 @@ Cameron & Miller 2014; Aronow, Samii & Assenova 2015).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -105,12 +105,12 @@ class SharedSentences:
         """Return the CONTRIBUTIONS of rows, (estimates, rows), summed over sentences and over equal
         pairs.
         """
-        return ContributionSums(
-            shared=self,
-            rows=contributions,
-            sentences=self._by_sentence.add(contributions),
-            repeated_pairs=self._by_two_sentences.add(contributions),
-        )
+        parts = [
+            contributions,
+            self._by_sentence.add(contributions),
+            self._by_two_sentences.add(contributions),
+        ]
+        return ContributionSums(shared=self, values=np.concatenate(parts, axis=1))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,29 +120,15 @@ class ContributionSums:
     """
 
     shared: SharedSentences
-    rows: Floats  # (estimates, rows)
-    sentences: Floats  # (estimates, sentences)
-    repeated_pairs: Floats  # (estimates, pairs of sentences)
+    values: Floats  # (estimates, rows + sentences + pairs of sentences)
 
     def combine(self, weights: Floats) -> ContributionSums:
         """Linear combinations of the estimates; weights: (combinations, estimates)."""
-        rows, sentences, twins = (
-            combine_estimates(weights, values)
-            for values in (self.rows, self.sentences, self.repeated_pairs)
-        )
-        return ContributionSums(
-            shared=self.shared, rows=rows, sentences=sentences, repeated_pairs=twins
-        )
+        return replace(self, values=combine_estimates(weights, self.values))
 
     def centred(self) -> ContributionSums:
         """The estimates less their mean."""
-        rows, sentences, twins = (
-            values - values.mean(axis=0)
-            for values in (self.rows, self.sentences, self.repeated_pairs)
-        )
-        return ContributionSums(
-            shared=self.shared, rows=rows, sentences=sentences, repeated_pairs=twins
-        )
+        return replace(self, values=self.values - self.values.mean(axis=0))
 
     def variances(self) -> Floats:
         """The dyadic-robust variances with their bias by centring removed, or the independent ones
@@ -150,13 +136,13 @@ class ContributionSums:
 
         Contributions that sum to zero within a group understate D by the share of linked rows.
         """
-        dyadic = np.einsum("es,es->e", self.sentences, self.sentences) - np.einsum(
-            "et,et->e", self.repeated_pairs, self.repeated_pairs
-        )
-        variances: Floats = np.maximum(
-            dyadic / (1 - _mean_share(self.shared._linked_share, self.rows, self.shared.group)),
-            independent_variances(self.rows, self.shared.group),
-        )
+        shared = self.shared
+        ends = np.cumsum([shared.rows, shared.sentences])
+        rows, sentences, pairs = np.split(self.values, ends, axis=1)
+        dyadic = np.einsum("es,es->e", sentences, sentences) - np.einsum("et,et->e", pairs, pairs)
+        linked = _mean_share(shared._linked_share, rows, shared.group)
+        independent = independent_variances(rows, shared.group)
+        variances: Floats = np.maximum(dyadic / (1 - linked), independent)
         return variances
 
 

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from embedlab.analysis.dependence import SharedSentences
 from embedlab.analysis.leaving_out import (
@@ -80,24 +80,6 @@ def is_checkpoint(model: ModelColumns) -> bool:
     return not model.is_published and not (len(model.members) > 1 and model.is_recipe)
 
 
-class NamedSlice:
-    """What has a key and a title that end in the metric."""
-
-    key: str
-    title: str
-    metric: str
-
-    @property
-    def slice_key(self) -> str:
-        """The key of the slice itself."""
-        return self.key.removesuffix(f" {self.metric}")
-
-    @property
-    def slice_title(self) -> str:
-        """The title of the slice itself."""
-        return self.title.removesuffix(f" {self.metric}")
-
-
 TextIds = NDArray[np.uint64]
 
 
@@ -109,15 +91,13 @@ LEAST_SHARE, MOST_SHARE = 0.01, 0.5  # the shares that such topics have
 class SliceRows:
     """The rows behind a slice's scores."""
 
-    # (members, rows): contribution of each row to the error of each score; nan for a member without
-    # a score
+    # (members, rows): contribution of each row to the error of each score; 0 for a member without a
+    # score
     contributions: Floats
     texts: TextIds  # (rows, 2): numbers of a row's two sentences, twice the same for a single one
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
-    # (rows,) of the score, their sum is 1; None where all rows count alike
-    shares: Floats | None = None
-    # share that topics are joined up to; None: by the number of rows
-    largest: float | None = None
+    row_shares: Floats  # (rows,) of the score, their sum is 1
+    largest_joined: float  # the share of the score that topics are joined up to
     # which of the sentences are nearly the same; None where their words are unknown
     near: NearDuplicates | None = None
     # the scores without some of the rows; None where contributions alone are known
@@ -129,27 +109,11 @@ class SliceRows:
         return SharedSentences.of(self.texts[:, 0], self.texts[:, 1], self.groups)
 
     @cached_property
-    def row_shares(self) -> Floats:
-        """The share of each row in the score; (rows,)."""
-        return (
-            np.full(len(self.texts), 1 / max(len(self.texts), 1))
-            if self.shares is None
-            else self.shares
-        )
-
-    @cached_property
     def row_topics(self) -> NDArray[np.intp]:
         """The number of each row's topic; (rows,)."""
         return join_topics(
             self.shared, self.row_shares, self.near or NearDuplicates.none(), self.largest_joined
         )
-
-    @property
-    def largest_joined(self) -> float:
-        """The share of the score that topics are joined up to; of an average the mean of its
-        parts'.
-        """
-        return largest_joined(len(self.texts)) if self.largest is None else self.largest
 
     @property
     def topic_count(self) -> int:
@@ -164,7 +128,7 @@ class SliceRows:
         numbers = self.row_topics
         shares: Floats = np.bincount(numbers, weights=self.row_shares).astype(np.float64)
         factor = self.row_factors
-        contributions = self.known_contributions
+        contributions = self.contributions
         sums = np.zeros((len(contributions), len(shares)))
         for topic_sums, row in zip(sums, contributions, strict=True):
             topic_sums += np.bincount(numbers, weights=row * factor, minlength=len(shares))
@@ -181,15 +145,6 @@ class SliceRows:
             other_shares = other_shares / other_shares.sum() if other_shares.any() else shares
             sums -= sums.sum(axis=1, keepdims=True) * other_shares
         return TopicSums(sums=sums, shares=shares)
-
-    @cached_property
-    def known_contributions(self) -> Floats:
-        """The contributions; a member without a score contributes nothing."""
-        return (
-            self.contributions
-            if np.isfinite(self.contributions).all()
-            else np.nan_to_num(self.contributions)
-        )
 
     @cached_property
     def row_factors(self) -> Floats:
@@ -214,9 +169,7 @@ class SliceRows:
         """The rows of some members, given by their numbers; what is the same for all of them is
         found once.
         """
-        leave_out = (
-            leave_out_of_members(self.leave_out, members) if self.leave_out is not None else None
-        )
+        leave_out = self.leave_out and leave_out_of_members(self.leave_out, members)
         return _with_cached(
             replace(self, contributions=self.contributions[members], leave_out=leave_out),
             shared=self.shared,
@@ -250,10 +203,10 @@ def _free_variance(shares: Floats) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evidence(NamedSlice):
+class Evidence:
     """One slice: a row of evidence for each member column."""
 
-    key: str
+    key: str  # it and the title end in the metric, where a slice has several
     title: str
     items: int
     points: Floats  # (members,) the score of each member
@@ -265,6 +218,16 @@ class Evidence(NamedSlice):
     scale: Scale = "plain"
     setting: str | None = None  # how sources are put together, where there is a choice
     dataset: str = ""  # of whose items it is; empty for an average
+
+    @property
+    def slice_key(self) -> str:
+        """The key of the slice itself."""
+        return self.key.removesuffix(f" {self.metric}")
+
+    @property
+    def slice_title(self) -> str:
+        """The title of the slice itself."""
+        return self.title.removesuffix(f" {self.metric}")
 
     def select_members(self, members: Sequence[int]) -> Evidence:
         """The evidence of some members, given by their numbers, in this order."""
@@ -306,31 +269,40 @@ def evidence_of(
     by one, all items together without them; where there is none, because sources are unknown, no
     member has a score. What is not to be tested has no rows.
     """
-    scored_members, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
-    values, parts = [], []
+    scored, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
     numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
+
+    def of_all_members(values: ArrayLike) -> Floats:
+        own = np.asarray(values, dtype=np.float64)
+        spread = np.full((members, *own.shape[1:]), np.nan)
+        spread[scored] = own
+        return spread
+
+    values, parts = [], []
     for row in groups.rows:
         row_gold, columns = gold[row], [prediction[row] for prediction in predicted.values()]
-        values.append(measure.values(row_gold, columns))
+        scores = of_all_members(measure.values(row_gold, columns))
+        values.append(scores)
         if is_tested and len(gold) and predicted:
-            point, make = np.array(values[-1]), partial(measure.without, row_gold, columns)
+            size = max(len(row), 1)
+            influences = of_all_members(measure.influences(row_gold, columns))
+            make = partial(measure.without, row_gold, columns)
             slice_rows = SliceRows(
-                contributions=measure.influences(row_gold, columns) / max(len(row_gold), 1),
+                contributions=np.nan_to_num(influences / size),
                 texts=numbers[row],
-                groups=np.zeros(len(row_gold), np.intp),
+                groups=np.zeros(len(row), np.intp),
+                row_shares=np.full(len(row), 1 / size),
+                largest_joined=largest_joined(len(row)),
                 near=near,
-                leave_out=leave_out_of_measure(point, make),
+                leave_out=leave_out_of_measure(scores, scored, make),
             )
             parts.append(slice_rows)
-    sizes, points = groups.sizes, np.full(len(scored_members), np.nan)
-    if len(sizes):
-        points = np.average(np.array(values), axis=0, weights=sizes)
+    sizes, points = groups.sizes, np.full(members, np.nan)
+    if values:
+        points = np.average(values, axis=0, weights=sizes)
     rows = parts[0] if len(parts) == 1 else None
     if len(parts) > 1:
         rows = merge_rows(list(zip(parts, sizes / sizes.sum(), strict=True)))
-    if scored_members != [*range(members)]:
-        points = _spread(points, scored_members, members)
-        rows = rows and _of_all_members(rows, scored_members, members)
     return Evidence(
         key=key,
         title=key,
@@ -348,33 +320,27 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
 
     Where the slices have different metrics, that of their mean is MIXED_METRIC.
     """
-    rows, has_one_metric = (
-        [part.rows for part in parts if part.rows is not None],
-        len({part.metric for part in parts}) == 1,
-    )
+    rows = [part.rows for part in parts if part.rows is not None]
+    has_one_metric = len({part.metric for part in parts}) == 1
+    # of correlations a correlation, of what is between 0 and 1 what is there too
+    scale: Scale = "plain"
+    if has_one_metric and parts[0].scale == "correlation":
+        scale = "correlation"
+    elif {part.scale for part in parts} <= {"share", "bounded"}:
+        scale = "bounded"
+    weight = 1 / len(parts)
     return Evidence(
         key=name,
         title=name,
         items=sum(part.items for part in parts),
         points=np.mean([part.points for part in parts], axis=0),
-        rows=merge_rows([(row, 1 / len(parts)) for row in rows])
-        if len(rows) == len(parts)
-        else None,
+        rows=merge_rows([(row, weight) for row in rows]) if len(rows) == len(parts) else None,
         averaged_keys=tuple(part.key for part in parts),
         task=parts[0].task,
         metric=parts[0].metric if has_one_metric else mixed_metric,
         setting=parts[0].setting,
-        scale=_scale_of_average(parts, has_one_metric=has_one_metric),
+        scale=scale,
     )
-
-
-def _scale_of_average(parts: Sequence[Evidence], *, has_one_metric: bool) -> Scale:
-    """Return the scale of an average: of correlations a correlation, of what is between 0 and 1
-    what is there too.
-    """
-    if has_one_metric and parts[0].scale == "correlation":
-        return "correlation"
-    return "bounded" if {part.scale for part in parts} <= {"share", "bounded"} else "plain"
 
 
 def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
@@ -383,17 +349,7 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     """
     rows = None
     if fits.rows is not None and rest.rows is not None:
-        joined_rows = merge_rows([(fits.rows, 1.0), (rest.rows, 1.0)])
-        signs = np.repeat(
-            [1.0, -1.0], [fits.rows.contributions.shape[1], rest.rows.contributions.shape[1]]
-        )
-        leave_out = None
-        if fits.rows.leave_out is not None and rest.rows.leave_out is not None:
-            parts = [(fits.rows.leave_out, 1.0), (rest.rows.leave_out, -1.0)]
-            leave_out = leave_out_of_sum(parts, [len(fits.rows.texts)])
-        rows = replace(
-            joined_rows, contributions=joined_rows.contributions * signs, leave_out=leave_out
-        )
+        rows = merge_rows([(fits.rows, 1.0), (rest.rows, -1.0)])
     return Evidence(
         key=name,
         title=name,
@@ -408,23 +364,32 @@ def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
 
 def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     """Return the rows behind a weighted sum of scores, each part with its weight."""
-    offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part, _ in parts)])
-    near = list({id(part.near): part.near for part, _ in parts if part.near is not None}.values())
-    leave_out = [(part.leave_out, weight) for part, weight in parts if part.leave_out is not None]
-    ends = np.cumsum([len(part.texts) for part, _ in parts])[:-1].tolist()
-    total = sum(weight for _, weight in parts)
+    rows = [part for part, _ in parts]
+    weights = [weight for _, weight in parts]
+    sizes = np.abs(weights)
+    shares = sizes / sum(sizes)
+    offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part in rows)])
+    near = list({id(part.near): part.near for part in rows if part.near is not None}.values())
+    leave_out = [part.leave_out for part in rows if part.leave_out is not None]
+    ends = np.cumsum([len(part.texts) for part in rows])[:-1].tolist()
     return SliceRows(
         contributions=np.concatenate(
             [weight * part.contributions for part, weight in parts], axis=1
         ),
-        texts=np.concatenate([part.texts for part, _ in parts]),
+        texts=np.concatenate([part.texts for part in rows]),
         groups=np.concatenate(
-            [rows.groups + offset for (rows, _), offset in zip(parts, offsets, strict=False)]
+            [part.groups + offset for part, offset in zip(rows, offsets, strict=False)]
         ),
-        shares=np.concatenate([weight / total * part.row_shares for part, weight in parts]),
-        largest=sum(weight / total * part.largest_joined for part, weight in parts),
+        row_shares=np.concatenate(
+            [share * part.row_shares for part, share in zip(rows, shares, strict=True)]
+        ),
+        largest_joined=sum(
+            share * part.largest_joined for part, share in zip(rows, shares.tolist(), strict=True)
+        ),
         near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
-        leave_out=leave_out_of_sum(leave_out, ends) if len(leave_out) == len(parts) else None,
+        leave_out=leave_out_of_sum(leave_out, weights, ends)
+        if len(leave_out) == len(rows)
+        else None,
     )
 
 
@@ -433,30 +398,7 @@ def member_columns(models: Sequence[ModelColumns]) -> list[str]:
     return list(dict.fromkeys(member for model in models for member in model.members))
 
 
-def _of_all_members(rows: SliceRows, scored_members: Sequence[int], members: int) -> SliceRows:
-    """Return ROWS of the SCORED MEMBERS as rows of all members, nan for the others."""
-    positions = [
-        scored_members.index(member) if member in scored_members else None
-        for member in range(members)
-    ]
-    leave_out = (
-        leave_out_of_members(rows.leave_out, positions) if rows.leave_out is not None else None
-    )
-    return replace(
-        rows,
-        contributions=_spread(rows.contributions, scored_members, members),
-        leave_out=leave_out,
-    )
-
-
 def _own_numbers(dataset: str, count: int) -> TextIds:
     """Return sentence numbers that are unique over all datasets, for items of unknown text."""
     start = np.uint64(zlib.crc32(dataset.encode())) << np.uint64(32)
     return np.repeat(start + np.arange(count, dtype=np.uint64)[:, None], 2, axis=1)
-
-
-def _spread(values: Floats, scored_members: Sequence[int], members: int) -> Floats:
-    """Expand a row for each of the SCORED MEMBERS to one for each member, nan for the others."""
-    spread = np.full((members, *values.shape[1:]), np.nan)
-    spread[scored_members] = values
-    return spread

@@ -17,6 +17,14 @@ PairPositions = NDArray[np.intp]
 Labels = NDArray[np.int64]
 
 
+def quotient(
+    above: Floats | float, below: Floats, *, where: NDArray[np.bool_], otherwise: float = 0.0
+) -> Floats:
+    """Return ABOVE / BELOW, and OTHERWISE but WHERE that is true."""
+    quotients: Floats = np.divide(above, below, out=np.full(where.shape, otherwise), where=where)
+    return quotients
+
+
 def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     """Influence of each pair on Spearman's correlation, with ranks estimated from the same pairs;
     nan where it is undefined.

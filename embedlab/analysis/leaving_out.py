@@ -22,54 +22,49 @@ LeavingOut = Callable[[Rows], tuple[Floats, Floats]]
 n' of n rows left and their score s', n' (s − s') / n; (members,) each, nan where undefined."""
 
 
-def leave_out_of_measure(points: Floats, make: Callable[[], Without]) -> LeavingOut:
-    """Leave items out that are measured together; POINTS are the scores of all, and what is MADE
-    when it is first needed sorts.
+def leave_out_of_measure(
+    points: Floats, scored: Sequence[int], make: Callable[[], Without]
+) -> LeavingOut:
+    """Leave items out that are measured together; POINTS are the scores of all members, of which
+    some are SCORED, and what is MADE when it is first needed sorts.
     """
     score_without = cache(make)
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        score = score_without()(rows) if rows.any() else points
-        return score, (1 - np.count_nonzero(rows) / len(rows)) * (points - score)
+        scores = points
+        if rows.any():
+            scores = np.full_like(points, np.nan)
+            scores[scored] = score_without()(rows)
+        return scores, (1 - np.count_nonzero(rows) / len(rows)) * (points - scores)
 
     return leaving
 
 
-def leave_out_of_sum(parts: Sequence[tuple[LeavingOut, float]], ends: Sequence[int]) -> LeavingOut:
+def leave_out_of_sum(
+    parts: Sequence[LeavingOut], weights: Sequence[float], ends: Sequence[int]
+) -> LeavingOut:
     """Leave rows out of a weighted sum of scores, each of its own rows, which end at ENDS but for
     the last's.
     """
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        left_out_masks = np.split(rows, ends)
-        left_scores = [
-            part(left_out) for (part, _), left_out in zip(parts, left_out_masks, strict=True)
-        ]
-        weights = [weight for _, weight in parts]
-        points = [weight * score for weight, (score, _) in zip(weights, left_scores, strict=True)]
-        changes = [
-            weight * change
-            for weight, (_, change), left_out in zip(
-                weights, left_scores, left_out_masks, strict=True
-            )
-            if left_out.any()
-        ]
-        total: Floats = np.sum(points, axis=0)
-        return total, np.sum(changes, axis=0) if changes else np.zeros_like(total)
+        total = change = np.zeros(1)
+        for part, weight, left_out in zip(parts, weights, np.split(rows, ends), strict=True):
+            score, part_change = part(left_out)
+            total = total + weight * score
+            if left_out.any():
+                change = change + weight * part_change
+        return total, np.broadcast_to(change, total.shape)
 
     return leaving
 
 
-def leave_out_of_members(leave_out: LeavingOut, positions: Sequence[int | None]) -> LeavingOut:
-    """Leave the same rows out of members at POSITIONS; None is a member without a score."""
+def leave_out_of_members(leave_out: LeavingOut, members: Sequence[int]) -> LeavingOut:
+    """Leave the same rows out of some members, given by their numbers."""
 
     def leaving(rows: Rows) -> tuple[Floats, Floats]:
-        scores = np.stack(leave_out(rows))
-        member_scores = np.full((2, len(positions)), np.nan)
-        for index, position in enumerate(positions):
-            if position is not None:
-                member_scores[:, index] = scores[:, position]
-        return member_scores[0], member_scores[1]
+        scores, changes = leave_out(rows)
+        return scores[members], changes[members]
 
     return leaving
 

@@ -15,15 +15,17 @@ from functools import cached_property
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import Evidence, ModelColumns, NamedSlice
+from embedlab.analysis.evidence import Evidence, ModelColumns
 from embedlab.analysis.influence import Floats
 from embedlab.analysis.uncertainty import (
     LEVEL,
     SeedSpread,
     Uncertainty,
     flip_reaches,
+    normal_noise,
     shares_spread,
 )
 from embedlab.analysis.weighing import Topic, Weighed
@@ -55,15 +57,10 @@ class Figure:
 UNKNOWN_FIGURE = Figure(value=nan)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Detectable(NamedSlice):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Detectable(Evidence):
     """The detectable difference of two models on one slice, in units of the scores."""
 
-    task: str
-    key: str
-    title: str
-    metric: str
-    items: int
     sentences: int
     difference: float  # second minus first, as measured
     uncertainty: Uncertainty
@@ -72,18 +69,13 @@ class Detectable(NamedSlice):
     smallest: Figure
     # the same with the planned number of seeds; unknown where no spread is known
     planned: Figure | None = None
-    seeds_needed: float | None = (
-        # for the wanted difference: inf where the pairs do not suffice, nan where no spread is
-        # known
-        None
-    )
+    # for the wanted difference: inf where the pairs do not suffice, nan where no spread is known
+    seeds_needed: float | None = None
     # for the wanted difference, or for one as large as the measured one; nan where seeds vary too
     items_needed: float = nan
-    topic: Topic | None = (
-        # the one that the difference hangs on: of such topics there is one, which does not show how
-        # they vary
-        None
-    )
+    # the one that the difference hangs on: of such topics there is one, which does not show how
+    # they vary
+    topic: Topic | None = None
 
     @property
     def effective_pairs(self) -> float:
@@ -107,35 +99,27 @@ def detectable(
     results = []
     for slice_evidence in evidence:
         weighed = Weighed(slice_evidence, [first, second])
-        pair = (first.name, second.name)
+        uncertainty = weighed.pair_uncertainties[first.name, second.name]
         difference = weighed.means[second.name] - weighed.means[first.name]
-        uncertainty = weighed.pair_uncertainties[pair]
-        topic = weighed.topic_of(second.name, first.name)
-        plan = Plan(
-            uncertainty if difference < 0 else uncertainty.reversed, weighed.spreads.get(pair, [])
+        upwards = uncertainty if difference < 0 else uncertainty.reversed
+        plan = Plan(upwards, weighed.spreads(first.name, second.name))
+        smallest = plan.present()
+        target = detect or abs(difference)
+        items_needed = nan
+        if plan.known == 0 and target > 0:
+            items_needed = slice_evidence.items * (smallest.value / target) ** 2
+        found = Detectable(
+            **vars(slice_evidence),
+            sentences=weighed.sentences,
+            difference=difference,
+            uncertainty=uncertainty,
+            smallest=smallest,
+            planned=plan.with_seeds(seeds) if seeds is not None else None,
+            seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
+            items_needed=items_needed,
+            topic=weighed.deciding_topic(second.name, first.name),
         )
-        smallest, target = plan.present(), detect or abs(difference)
-        results.append(
-            Detectable(
-                task=slice_evidence.task,
-                key=slice_evidence.key,
-                title=slice_evidence.title,
-                metric=slice_evidence.metric,
-                items=slice_evidence.items,
-                sentences=weighed.sentences,
-                difference=difference,
-                uncertainty=uncertainty,
-                smallest=smallest,
-                planned=plan.with_seeds(seeds) if seeds is not None else None,
-                seeds_needed=plan.seeds_needed(detect) if detect is not None else None,
-                items_needed=slice_evidence.items * (smallest.value / target) ** 2
-                if plan.known == 0 and target > 0
-                else nan,
-                topic=topic
-                if topic is not None and topic.decides(difference, slice_evidence.items)
-                else None,
-            )
-        )
+        results.append(found)
     return results
 
 
@@ -163,53 +147,53 @@ class Plan:
     """What a comparison of two models would detect with other numbers of seeds.
 
     UNCERTAINTY is of the difference in the direction in which it is positive, SPREADS are those of
-    the models that it is of.
+    the recipes that it is of.
     """
 
     def __init__(self, uncertainty: Uncertainty, spreads: Sequence[SeedSpread]) -> None:
         self.uncertainty = uncertainty
-        self.recipes = [spread for spread in spreads if spread.is_recipe]
-        self.known = sum(spread.members - 1 for spread in self.recipes)
-        self.is_pooled = shares_spread(self.recipes)
-
-    @property
-    def _members(self) -> list[int]:
-        return [spread.members for spread in self.recipes]
+        self.rows = uncertainty.variance_of_rows
+        self.members = [spread.members for spread in spreads]
+        self.known = sum(self.members) - len(spreads)
+        self.is_pooled = shares_spread(self.members)
+        pooled = SeedSpread(
+            members=self.known + 1,
+            scatter=sum(spread.scatter for spread in spreads),
+            noise=sum(spread.noise for spread in spreads),
+        )
+        own = [spread if spread.members > 1 else pooled for spread in spreads]
+        freedom = np.array([max(spread.members - 1, 1) for spread in own])
+        # of single seeds of each recipe: how they vary, and the part of it that rows explain
+        self.variances = np.array([spread.scatter for spread in own]) / freedom
+        self.noise = np.array([spread.noise for spread in own]) / freedom
+        if self.is_pooled:
+            self.variances = np.full(len(own), pooled.scatter / self.known)
 
     def present(self) -> Figure:
         """Return what the present seeds detect; where none of them has a spread, what these
         checkpoints do.
         """
-        if isnan(self.uncertainty.variance_of_rows):
-            return UNKNOWN_FIGURE
-        if self.known == 0:
-            half = self._half_widths(np.zeros((1, 1)), 1.0)
-            return Figure(
-                value=float(
-                    _found_with_power(
-                        half, np.full((1, 1), sqrt(self.uncertainty.variance_of_rows))
-                    )[0]
-                )
-            )
-        return self._figure(self._members)
+        if self.known or isnan(self.rows):
+            return self._figure(self.members)
+        half = self._half_widths(np.zeros((1, 1)), 1.0)
+        (value,) = _found_with_power(half, np.full((1, 1), sqrt(self.rows))).tolist()
+        return Figure(value=value)
 
     def with_seeds(self, members: int) -> Figure:
         """Return what MEMBERS seeds of each recipe would detect; unknown where no spread of any is
         known.
         """
-        if isnan(self.uncertainty.variance_of_rows) or self.known == 0:
-            return UNKNOWN_FIGURE
-        return self._figure([members] * len(self.recipes))
+        return self._figure([members] * len(self.members))
 
     def seeds_needed(self, difference: float) -> float:
         """Return the fewest seeds of each recipe that detect DIFFERENCE; inf if no number does, nan
         if no spread is known.
         """
-        if isnan(self.uncertainty.variance_of_rows) or self.known == 0:
+        if isnan(self.rows) or self.known == 0:
             return nan
 
         def smallest(members: int) -> float:
-            return self._planned([members] * len(self.recipes))[0]
+            return self._planned([members] * len(self.members))[0]
 
         low, high = 2, MOST_SEEDS
         if smallest(high) > difference:
@@ -220,6 +204,8 @@ class Plan:
         return low
 
     def _figure(self, members: Sequence[int]) -> Figure:
+        if isnan(self.rows) or self.known == 0:
+            return UNKNOWN_FIGURE
         value, curve = self._planned(members)
         mean_squares = _mean_square(np.array([(1 + LEVEL) / 2, (1 - LEVEL) / 2]), self._freedom)
         low, high = np.interp(-np.log(mean_squares), np.log(_FACTORS), curve).tolist()
@@ -238,94 +224,57 @@ class Plan:
         for _ in range(_STEPS):
             middle = (low + high) / 2
             planned = np.interp(pilots + middle, np.log(_FACTORS), curve)
-            low, high = (
-                (low, middle)
-                if _power(planned[:, None], half_widths, error).mean() > POWER
-                else (middle, high)
-            )
+            if _power(planned[:, None], half_widths, error).mean() > POWER:
+                high = middle
+            else:
+                low = middle
         return float(np.interp(low, np.log(_FACTORS), curve)), curve
-
-    def _widths_and_errors(self, members: Sequence[int], factors: Floats) -> tuple[Floats, Floats]:
-        """Return how far below estimates their intervals reach, (factors, draws), and the normal
-        error of the estimates, (factors, 1).
-        """
-        noise, shown_variance, scale = self._draw_variances(members, factors)
-        error: Floats = np.sqrt(scale**2 * self.uncertainty.variance_of_rows + noise)[:, None]
-        return self._half_widths(shown_variance, scale), error
 
     @cached_property
     def _freedom(self) -> float:
         """Welch's degrees of freedom of the variance over seeds, without the bias that estimates of
         few have (Welch 1947).
         """
-        if self.is_pooled or not self._variances.any():
-            return float(self.known)
-        counts = np.array(self._members)
-        shares = self._variances / counts
-        return min(
-            float(self.known), float(shares.sum() ** 2 / (shares**2 / (counts + 1)).sum() - 2)
-        )
+        known = float(self.known)
+        if self.is_pooled or not self.variances.any():
+            return known
+        counts = np.array(self.members)
+        shares = self.variances / counts
+        return min(known, float(shares.sum() ** 2 / (shares**2 / (counts + 1)).sum() - 2))
 
-    @cached_property
-    def _variances(self) -> Floats:
-        """The variance of single seeds of each recipe; a pooled one where they share it."""
-        spreads = [
-            spread if spread.members > 1 and not self.is_pooled else self._pooled_spread
-            for spread in self.recipes
-        ]
-        return np.array([spread.scatter / (spread.members - 1) for spread in spreads])
-
-    @cached_property
-    def _noise(self) -> Floats:
-        """The part of these that rows explain."""
-        spreads = [spread if spread.members > 1 else self._pooled_spread for spread in self.recipes]
-        return np.array([spread.noise / (spread.members - 1) for spread in spreads])
-
-    @property
-    def _pooled_spread(self) -> SeedSpread:
-        return SeedSpread(
-            members=self.known + 1,
-            scatter=sum(recipe.scatter for recipe in self.recipes),
-            noise=sum(recipe.noise for recipe in self.recipes),
-        )
-
-    @cached_property
-    def _points(self) -> Floats:
-        """Points that fill a square evenly; (draws, 2)."""
-        return (0.5 + np.arange(1, _DRAWS + 1)[:, None] / _RATIO ** np.arange(1, 3)) % 1
-
-    def _draw_variances(
-        self, members: Sequence[int], factors: Floats
-    ) -> tuple[Floats, Floats, float]:
-        """Return how MEMBERS of each recipe vary where the variance over seeds is FACTORS times
-        that of the pilot.
-
-        The true variance of the difference by seeds, (factors,); the normal one that the seeds will
-        show, (factors, draws); and how many times as far as now the rows' own error reaches.
+    def _widths_and_errors(self, members: Sequence[int], factors: Floats) -> tuple[Floats, Floats]:
+        """Return how far below estimates their intervals reach, (factors, draws), and the normal
+        error of the estimates, (factors, 1), where the variance over seeds is FACTORS times that of
+        the pilot.
         """
         counts = np.array(members)
-        true_variance = factors[:, None] * self._variances
-        noise = np.maximum((true_variance - self._noise) @ (1 / counts), 0.0)
-        shown_variance = true_variance[:, None] * _mean_square(
-            self._points[:, : len(counts)], np.maximum(counts - 1, 1)
-        )
-        if shares_spread([SeedSpread(members=count, scatter=0.0, noise=0.0) for count in members]):
-            explained = self._noise @ (counts - 1) if counts.max() > 2 else 0.0
+        true_variance = factors[:, None] * self.variances
+        # of the difference, by seeds
+        noise = np.maximum((true_variance - self.noise) @ (1 / counts), 0.0)
+        noise_change = float(self.noise @ (1 / counts) - self.noise @ (1 / np.array(self.members)))
+        # how many times as far as now the rows' own error reaches
+        scale = sqrt(max(1 + noise_change / self.rows, 0.0)) if self.rows > 0 else 1.0
+        error: Floats = np.sqrt(scale**2 * self.rows + noise)[:, None]
+        # what the seeds will show: points that fill a square evenly
+        points = (0.5 + np.arange(1, _DRAWS + 1)[:, None] / _RATIO ** np.arange(1, 3)) % 1
+        mean_squares = _mean_square(points[:, : len(counts)], np.maximum(counts - 1, 1))
+        shown = self._normal_variance(counts, true_variance[:, None] * mean_squares)
+        return self._half_widths(shown, scale), error
+
+    def _normal_variance(self, counts: NDArray[np.integer], shown: Floats) -> Floats:
+        """Return the normal variance that COUNTS of seeds with the variances SHOWN, (…, recipes),
+        add.
+        """
+        if shares_spread(counts.tolist()):
+            explained = self.noise @ (counts - 1) if counts.max() > 2 else 0.0
             freedom = float(counts.sum() - len(counts))
-            estimated = (shown_variance @ (counts - 1) - explained) / freedom * (1 / counts).sum()
-            seeds = _as_normal(np.maximum(estimated, 0.0), np.full_like(estimated, freedom))
-        else:
-            shares = shown_variance / counts
-            estimated = shares.sum(axis=2) - float((self._noise / counts) @ (counts > 2))
-            freedoms = shares.sum(axis=2) ** 2 / np.maximum(
-                (shares**2 / (counts - 1)).sum(axis=2), 1e-300
-            )
-            seeds = _as_normal(np.maximum(estimated, 0.0), freedoms)
-        rows = self.uncertainty.variance_of_rows
-        noise_change = float(
-            self._noise @ (1 / counts) - self._noise @ (1 / np.array(self._members))
-        )
-        return noise, seeds, sqrt(max(1 + noise_change / rows, 0.0)) if rows > 0 else 1.0
+            estimated = (shown @ (counts - 1) - explained) / freedom * (1 / counts).sum()
+            return normal_noise(1 - LEVEL, np.maximum(estimated, 0.0), freedom)
+        shares = shown / counts
+        estimated = shares.sum(axis=2) - float((self.noise / counts) @ (counts > 2))
+        weights = (shares**2 / (counts - 1)).sum(axis=2)
+        freedoms = shares.sum(axis=2) ** 2 / np.maximum(weights, 1e-300)
+        return normal_noise(1 - LEVEL, np.maximum(estimated, 0.0), np.maximum(freedoms, 0.5))
 
     def _half_widths(self, shown_variance: Floats, scale: float) -> Floats:
         """Return how far below an estimate its interval reaches with these normal variances beside
@@ -333,34 +282,23 @@ class Plan:
         """
         from scipy.special import ndtri
 
-        uncertainty, tail = self.uncertainty, (1 - LEVEL) / 2
-        other_variance = shown_variance + uncertainty.other_variance
-        rows = uncertainty.variance_of_rows
-        if rows <= 0:
-            return -float(ndtri(tail)) * np.sqrt(other_variance) * uncertainty.skew[0]
-        noise_ratio = other_variance / (scale**2 * rows)
-        curve = self._curve
-        half_widths: Floats = (
-            scale
-            * np.sqrt(rows)
-            * np.sqrt(1 + noise_ratio)
-            * np.interp(np.log1p(noise_ratio), np.log1p(_NOISES), curve)
-            * uncertainty.skew[0]
-        )
-        return half_widths
+        other_variance = shown_variance + self.uncertainty.other_variance
+        skew, _ = self.uncertainty.skew
+        if self.rows <= 0:
+            return -float(ndtri((1 - LEVEL) / 2)) * np.sqrt(other_variance) * skew
+        ratio = other_variance / (scale**2 * self.rows)
+        errors = scale * np.sqrt(self.rows) * np.sqrt(1 + ratio)
+        half_widths: Floats = errors * np.interp(np.log1p(ratio), np.log1p(_NOISES), self._curve)
+        return half_widths * skew
 
     @cached_property
     def _curve(self) -> Floats:
         """The interval's reach below in standard errors, beside normal variances of _NOISES times
         that of the rows.
         """
-        uncertainty = self.uncertainty
-        rows = uncertainty.variance_of_rows
-        uncertainties = [
-            replace(uncertainty, seeds=float(noise) * rows, seeds_freedom=inf, other_variance=0.0)
-            for noise in _NOISES
-        ]
-        return flip_reaches(uncertainties, 1 - LEVEL)[:, 0] / np.sqrt(rows * (1 + _NOISES))
+        alone = replace(self.uncertainty, seeds_freedom=inf, other_variance=0.0)
+        uncertainties = [replace(alone, seeds=float(noise) * self.rows) for noise in _NOISES]
+        return flip_reaches(uncertainties, 1 - LEVEL)[:, 0] / np.sqrt(self.rows * (1 + _NOISES))
 
 
 def _power(differences: Floats, half: Floats, error: Floats) -> Floats:
@@ -395,16 +333,3 @@ def _mean_square(levels: Floats, freedom: Floats | float) -> Floats:
 
     mean_squares: Floats = chdtri(freedom, 1 - levels) / freedom
     return mean_squares
-
-
-def _as_normal(variance: Floats, freedom: Floats) -> Floats:
-    """Return the normal variance that reaches as far at the usual level as VARIANCE does by
-    Student's t.
-    """
-    from scipy.special import ndtri, stdtrit
-
-    tail = (1 - LEVEL) / 2
-    normal_variance: Floats = (
-        variance * (stdtrit(np.maximum(freedom, 0.5), tail) / ndtri(tail)) ** 2
-    )
-    return normal_variance

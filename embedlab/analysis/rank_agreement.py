@@ -7,7 +7,7 @@ from math import inf, isfinite, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from embedlab.analysis.influence import Floats
+from embedlab.analysis.influence import Floats, quotient
 from embedlab.analysis.weighing import Weighed
 
 DRAWS = 2_000  # of a ranking: an interval of tau to about one step of it
@@ -32,11 +32,10 @@ def rank_agreement(weighed: Weighed, other_scores: Sequence[float]) -> RankAgree
     tau = float(kendall(other_scores, scores[:, None])[0])
     uncertainties = [*weighed.score_uncertainties.values()]
     seeds = np.diag([uncertainty.seeds for uncertainty in uncertainties])
-    topics = [each.topics for each in uncertainties if each.topics is not None]
-    if len(topics) < len(scores):
+    if any(uncertainty.is_unknown for uncertainty in uncertainties):
         return RankAgreement(tau=tau)
-    sums = np.concatenate([topic_sums.sums for topic_sums in topics])
-    covariance = sums @ sums.T / topics[0].free_share + seeds
+    sums = np.concatenate([uncertainty.topics.sums for uncertainty in uncertainties])
+    covariance = sums @ sums.T / uncertainties[0].topics.free_share + seeds
     if not covariance.any():
         return RankAgreement(tau=tau)
     freedom = min((pair.seeds_freedom for pair in weighed.pair_uncertainties.values()), default=inf)
@@ -63,7 +62,4 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
     untied = np.sqrt(
         np.count_nonzero(first_signs) * np.count_nonzero(second_signs, axis=0).astype(np.float64)
     )
-    tau: Floats = np.divide(
-        first_signs @ second_signs, untied, out=np.full(b.shape[1], np.nan), where=untied > 0
-    )
-    return tau
+    return quotient(first_signs @ second_signs, untied, where=untied > 0, otherwise=nan)

@@ -17,15 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embedlab.analysis.dependence import combine_estimates
-
-if TYPE_CHECKING:
-    from embedlab.analysis.influence import Floats
+from embedlab.analysis.influence import Floats, quotient
 
 FEWEST_TOPICS = 6  # with five the smallest p of all signs is 1/16
 MOST_COUNTED = 12  # topics whose signs are all tried
@@ -35,7 +31,6 @@ _MOST_SECANTS = 12
 _PRECISE = 1e-8  # of a normal quantile
 _SMALLEST = 1e-300
 _ROUNDING = 1e-20  # of a sum of squares
-_Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +58,11 @@ class TopicSums:
         """The share of the topics' variance that is left where their contributions sum to 0."""
         return max(1 - float((self.shares**2).sum()), 0.5)
 
+    @property
+    def reversed(self) -> TopicSums:
+        """What the topics contribute to the estimates with the other sign."""
+        return replace(self, sums=-self.sums)
+
     def of(self, estimates: Sequence[int]) -> TopicSums:
         """Return what the topics contribute to some of the estimates."""
         return replace(self, sums=self.sums[list(estimates)])
@@ -73,14 +73,6 @@ class TopicSums:
         """
         return replace(self, sums=combine_estimates(weights, self.sums))
 
-    def scaled(self, factor: float) -> TopicSums:
-        """Return the contributions to FACTOR times the estimates."""
-        return replace(self, sums=factor * self.sums)
-
-    @cached_property
-    def _parts(self) -> _TopicSplit:
-        return _TopicSplit.of(self.sums, self.shares)
-
     def p(self, distance: Floats, noise: Floats | float = 0.0) -> Floats:
         """Return the two-sided p of truths that are DISTANCE, (estimates,), below each estimate
         (above it where negative).
@@ -89,8 +81,7 @@ class TopicSums:
         varies and nothing differs.
         """
         distances = np.asarray(distance, dtype=np.float64)
-        noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
-        return self._parts.solve(distances, noises, np.zeros_like(distances))[0]
+        return self._solve(distances, noise, np.zeros_like(distances))[0]
 
     def reach(self, alpha: float, noise: Floats | float = 0.0) -> Floats:
         """Return how far the truths that p does not reject at ALPHA reach below and above each
@@ -100,129 +91,79 @@ class TopicSums:
         """
         noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
         if self.count <= MOST_COUNTED and not noises.any():
-            return np.stack(
-                [_reach_by_counting(sign * self.sums, self.shares, alpha) for sign in (1, -1)],
-                axis=1,
-            )
-        parts = self._parts
-        both_sides = replace(
-            parts,
-            sums=np.concatenate([parts.sums, -parts.sums]),
-            shares=np.concatenate([parts.shares] * 2),
-            small_sums=np.concatenate([parts.small_sums, parts.small_sums * [1, -1, 1]]),
-        )
-        spread = np.tile(np.sqrt(self.variance + noises), 2)
-        return _reaches(both_sides, spread, np.tile(noises, 2), alpha).reshape(2, -1).T
+            sides = [
+                _reach_by_counting(sums, self.shares, alpha) for sums in (self.sums, -self.sums)
+            ]
+            return np.stack(sides, axis=1)
+        both_sides = replace(self, sums=np.concatenate([self.sums, -self.sums]))
+        return both_sides._distances(alpha, np.tile(noises, 2)).reshape(2, -1).T
 
+    def _distances(self, alpha: float, noise: Floats) -> Floats:
+        """Return how far below each estimate p falls to ALPHA; inf where it never does, 0 where
+        nothing varies.
 
-def _reaches(parts: _TopicSplit, spread: Floats, noise: Floats, alpha: float) -> Floats:
-    """Return the distances at which p falls to ALPHA; inf where it never does, 0 where nothing
-    varies.
+        Found on normal quantiles, which are nearly straight, by secants. Where p jumps, or a secant
+        leads outside, what is left is halved.
+        """
+        from scipy.special import ndtri
 
-    Found on normal quantiles, which are nearly straight, by secants. Where p jumps, or a secant
-    leads outside, what is left is halved.
-    """
-    from scipy.special import ndtri
+        aim = float(ndtri(alpha / 2))
+        spread = np.sqrt(self.variance + noise)
+        is_moving = spread > 0
+        distances = np.where(is_moving, inf, 0.0)
+        low = start = previous = np.zeros_like(spread)  # p is above ALPHA at low,
+        high = np.full_like(spread, inf)  # and below it at high
+        previous_excess = np.full_like(spread, -aim)
+        point = -aim * spread
+        for number in range(1, _MOST_STEPS):
+            if not is_moving.any():
+                break
+            p, start = self._solve(point, noise, start)
+            excess = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
+            low = np.where(excess > 0, point, low)
+            high = np.where(excess > 0, high, point)
+            ends_here = (np.abs(excess) < _PRECISE) | (low >= (1 - 1e-12) * high)
+            distances = np.where(is_moving, np.where(ends_here, point, high), distances)
+            is_moving &= ~ends_here
+            step = point - previous
+            slope = quotient(excess - previous_excess, step, where=step != 0)
+            secant = point - quotient(excess, slope, where=slope < 0, otherwise=-inf)
+            is_bracketed = np.isfinite(high)
+            farthest = np.where(is_bracketed, high, 1.25 * point)
+            is_inside = (secant > low) & (secant < farthest) & (number < _MOST_SECANTS)
+            halved = np.where(is_bracketed, (low + farthest) / 2, farthest)
+            previous = point
+            previous_excess = excess
+            point = np.where(is_moving, np.where(is_inside, secant, halved), point)
+        return distances
 
-    aim, distances, start = (
-        float(ndtri(alpha / 2)),
-        np.where(spread > 0, inf, 0.0),
-        np.zeros_like(spread),
-    )
-    # p is above ALPHA at low, below it at high
-    low, high = (
-        np.zeros_like(spread),
-        np.full_like(spread, inf),
-    )
-    last_point, last_excess, point = low.copy(), np.full_like(spread, -aim), -aim * spread
-    rows = np.flatnonzero(spread > 0)
-    for number in range(1, _MOST_STEPS):
-        if not len(rows):
-            break
-        current, previous = point[rows], last_point[rows]
-        p, start[rows] = parts.select(rows).solve(current, noise[rows], start[rows])
-        excess = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
-        low[rows], high[rows] = (
-            np.where(excess > 0, current, low[rows]),
-            np.where(excess > 0, high[rows], current),
-        )
-        has_converged = (np.abs(excess) < _PRECISE) | (low[rows] >= (1 - 1e-12) * high[rows])
-        distances[rows] = np.where(has_converged, current, high[rows])
-        slope = np.divide(
-            excess - last_excess[rows],
-            current - previous,
-            out=np.zeros_like(current),
-            where=current != previous,
-        )
-        secant = current - np.divide(
-            excess, slope, out=np.full_like(current, -inf), where=slope < 0
-        )
-        is_bracketed = np.isfinite(high[rows])
-        farthest = np.where(is_bracketed, high[rows], 1.25 * current)
-        is_inside = (secant > low[rows]) & (secant < farthest) & (number < _MOST_SECANTS)
-        fallback = np.where(is_bracketed, (low[rows] + farthest) / 2, farthest)
-        last_point[rows], last_excess[rows], point[rows] = (
-            current,
-            excess,
-            np.where(is_inside, secant, fallback),
-        )
-        rows = rows[~has_converged]
-    return distances
+    @cached_property
+    def _largest(self) -> tuple[Floats, Floats, Floats]:
+        """The sums and the shares of the largest topics of each estimate, (estimates, largest), and
+        the sums over its others of Z², Zm and m², (estimates, 3).
+        """
+        topics = np.tile(np.arange(self.count), (len(self.sums), 1))
+        if self.count > MOST_EXACT:  # the largest at a distance of two standard errors come first
+            errors = np.sqrt(np.einsum("ec,ec->e", self.sums, self.sums))
+            weight = np.abs(self.sums) + 2 * errors[:, None] * self.shares
+            topics = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
+        large, small = topics[:, :MOST_EXACT], topics[:, MOST_EXACT:]
+        z, m = np.take_along_axis(self.sums, small, axis=1), self.shares[small]
+        squares = [np.einsum("ec,ec->e", *factors) for factors in ((z, z), (z, m), (m, m))]
+        sums = np.take_along_axis(self.sums, large, axis=1)
+        return sums, self.shares[large], np.stack(squares, axis=1)
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _TopicSplit:
-    """The largest topics of each estimate one by one, and the others as a normal part."""
-
-    sums: Floats  # (estimates, largest)
-    shares: Floats  # (estimates, largest)
-    small_sums: Floats  # (estimates, 3): sums over the others of Z², Zm and m²
-    topics: int  # of all
-
-    @classmethod
-    def of(cls, sums: Floats, shares: Floats) -> _TopicSplit:
-        if len(shares) <= MOST_EXACT:
-            return cls(
-                sums=sums,
-                shares=np.broadcast_to(shares, sums.shape),
-                small_sums=np.zeros((len(sums), 3)),
-                topics=len(shares),
-            )
-        weight = (
-            np.abs(sums) + 2 * np.sqrt(np.einsum("ec,ec->e", sums, sums))[:, None] * shares
-        )  # at a distance of two standard errors
-        order = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
-        (large, large_shares), (small, small_shares) = (
-            (np.take_along_axis(sums, columns, axis=1), shares[columns])
-            for columns in (order[:, :MOST_EXACT], order[:, MOST_EXACT:])
-        )
-        rest = np.stack(
-            [
-                np.einsum("ec,ec->e", *factors)
-                for factors in ((small, small), (small, small_shares), (small_shares, small_shares))
-            ],
-            axis=1,
-        )
-        return cls(sums=large, shares=large_shares, small_sums=rest, topics=len(shares))
-
-    def select(self, rows: _Rows) -> _TopicSplit:
-        """Return the parts of the estimates in ROWS."""
-        if len(rows) == len(self.sums):
-            return self
-        return replace(
-            self, sums=self.sums[rows], shares=self.shares[rows], small_sums=self.small_sums[rows]
-        )
-
-    def solve(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
+    def _solve(
+        self, distance: Floats, noise: Floats | float, start: Floats
+    ) -> tuple[Floats, Floats]:
         """Return p, and the saddle points; START has points near them, or zeros."""
-        flipped = self.sums + self.shares * distance[:, None]
-        aim = np.abs(distance)
-        if self.topics <= MOST_COUNTED:
-            return _p_by_counting(flipped, aim, noise), start
-        rest = self.small_sums[:, 0] + distance * (
-            2 * self.small_sums[:, 1] + distance * self.small_sums[:, 2]
-        )
-        normal = np.maximum(rest, 0.0) + noise
+        sums, shares, small = self._largest
+        flipped, aim = sums + shares * distance[:, None], np.abs(distance)
+        noises = np.broadcast_to(noise, len(sums)).astype(np.float64)
+        if self.count <= MOST_COUNTED:
+            return _p_by_counting(flipped, aim, noises), start
+        rest = small[:, 0] + distance * (2 * small[:, 1] + distance * small[:, 2])
+        normal = np.maximum(rest, 0.0) + noises
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
         p, points = _saddlepoint(flipped, aim, normal, start)
         if not (normal > 0).all():
@@ -261,17 +202,14 @@ def _reach_by_counting(sums: Floats, shares: Floats, alpha: float) -> Floats:
     quantile of these over all signs.
     """
     signs = np.concatenate([_signs(len(shares)), -_signs(len(shares))])
-    rejected_count = int(
-        alpha * len(signs) / 2 + 1e-9
-    )  # signs on one side that reach the sum where it is rejected
+    # signs on one side that reach the sum where it is rejected
+    rejected_count = int(alpha * len(signs) / 2 + 1e-9)
     if rejected_count < 1:
         return np.full(len(sums), inf)
-    room = (
-        1 - signs[1:] @ shares
-    )  # the first signs are the topics as they are, and always reach the sum
-    ends = np.divide(
-        sums @ signs[1:].T, room, out=np.full((len(sums), len(room)), inf), where=room > 1e-12
-    )
+    # the first signs are the topics as they are, and always reach the sum
+    reached = sums @ signs[1:].T
+    room = np.broadcast_to(1 - signs[1:] @ shares, reached.shape)
+    ends = quotient(reached, room, where=room > 1e-12, otherwise=inf)
     return np.maximum(-np.partition(-ends, rejected_count - 1, axis=1)[:, rejected_count - 1], 0.0)
 
 
@@ -289,7 +227,7 @@ def _saddlepoint(
     squared = size**2
     squares = squared.sum(axis=1) + normal
     has_root = (aim > 0) & (squares > 0) & ((normal > 0) | (aim < size.sum(axis=1) * (1 - 1e-12)))
-    lower_bound = np.divide(aim, squares, out=np.zeros_like(aim), where=has_root)
+    lower_bound = quotient(aim, squares, where=has_root)
     t = np.maximum(lower_bound, np.where(has_root, start, 0.0))
     # an estimate that is there stays: its p does not hang on the others'
     is_moving = has_root.copy()
@@ -297,7 +235,7 @@ def _saddlepoint(
         tangents = np.tanh(t[:, None] * size)
         slope = np.einsum("ec,ec->e", size, tangents) + normal * t
         curve = np.einsum("ec,ec->e", squared, 1 - tangents**2) + normal
-        step = np.divide(aim - slope, curve, out=np.zeros_like(aim), where=is_moving & (curve > 0))
+        step = quotient(aim - slope, curve, where=is_moving & (curve > 0))
         next_t = np.where(is_moving, np.maximum(t + step, lower_bound), t)
         is_moving &= np.abs(next_t - t) > 1e-9 * next_t
         t = next_t
@@ -309,9 +247,7 @@ def _saddlepoint(
     w = np.sqrt(np.maximum(2 * (t * aim - sums), 0.0))
     u = t * np.sqrt(curve)
     is_regular = has_root & (w > 1e-3) & (u > 0)
-    correction = np.divide(1.0, u, out=np.zeros_like(u), where=is_regular) - np.divide(
-        1.0, w, out=np.zeros_like(w), where=is_regular
-    )
+    correction = quotient(1.0, u, where=is_regular) - quotient(1.0, w, where=is_regular)
     tail = np.exp(log_ndtr(-w)) + np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi) * correction
     return np.clip(np.where(has_root, 2 * tail, 1.0), 0.0, 1.0), t
 

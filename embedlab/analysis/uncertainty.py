@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import atanh, inf, isnan, nan, sqrt, tanh
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ import numpy as np
 from embedlab.analysis.sign_flips import TopicSums
 
 if TYPE_CHECKING:
-    from embedlab.analysis.dependence import ContributionSums
+    from embedlab.analysis.evidence import ModelColumns
     from embedlab.analysis.influence import Floats
     from embedlab.analysis.measures import Scale
 
@@ -38,23 +37,26 @@ _FARTHEST = 37.0  # a normal quantile whose tail is still a float
 class Uncertainty:
     """The topics and the variances of an estimate, in squared units of the estimate."""
 
-    # of this one estimate; None where nothing is known of its rows
-    topics: TopicSums | None = field(compare=False, repr=False)
+    topics: TopicSums = field(compare=False, repr=False)  # of this one estimate
     independent: float  # the variance over rows as if they were independent
     seeds: float = 0.0  # variance over seeds; 0 where no spread is known
     seeds_freedom: float = inf
-    other_variance: float = (
-        0.0  # a normal variance beside both, as of a score whose items are unknown
-    )
-    skew: tuple[float, float] = (
-        1.0,
-        1.0,
-    )  # how many times as far an interval reaches below and above, as correlations are skewed
+    # a normal variance beside both, as of a score whose items are unknown
+    other_variance: float = 0.0
+    # how many times as far an interval reaches below and above, as correlations are skewed
+    skew: tuple[float, float] = (1.0, 1.0)
+    # how far the interval at the usual level reaches without skew, where it was found with others
+    usual_reach: tuple[float, float] | None = field(default=None, compare=False, repr=False)
 
     @property
     def variance_of_rows(self) -> float:
         """The variance over rows, those of one topic counted as dependent; nan where unknown."""
-        return float(self.topics.variance[0]) if self.topics is not None else nan
+        return float(self.topics.variance[0])
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of its rows or seeds."""
+        return isnan(self.variance_of_rows + self.seeds)
 
     @property
     def design_effect(self) -> float:
@@ -62,19 +64,20 @@ class Uncertainty:
         1; nan where it is unknown.
         """
         independent = self.independent + self.other_variance
-        effect = (
-            (self.variance_of_rows + self.other_variance) / independent if independent != 0 else 1.0
-        )
+        if independent == 0:
+            return 1.0
+        effect = (self.variance_of_rows + self.other_variance) / independent
         return 1.0 if effect < 1 else effect
 
     @property
     def reversed(self) -> Uncertainty:
         """The uncertainty of the estimate with the other sign."""
-        topics = self.topics.scaled(-1) if self.topics is not None else None
-        uncertainty = replace(self, topics=topics, skew=(self.skew[1], self.skew[0]))
-        if (cached := self.__dict__.get("_at_level")) is not None:
-            uncertainty.__dict__["_at_level"] = (cached[1], cached[0])
-        return uncertainty
+        return replace(
+            self,
+            topics=self.topics.reversed,
+            skew=self.skew[::-1],
+            usual_reach=self.usual_reach and self.usual_reach[::-1],
+        )
 
     def half_width(self, level: float = LEVEL) -> float:
         """The larger distance from an estimate to an end of its interval of this LEVEL."""
@@ -84,19 +87,11 @@ class Uncertainty:
         """The distances from an estimate to the lower and to the upper end of its interval of this
         LEVEL.
         """
-        below, above = self._at_level if level == LEVEL else self._reach_without_skew(level)
-        return below * self.skew[0], above * self.skew[1]
-
-    @cached_property
-    def _at_level(self) -> tuple[float, float]:
-        return self._reach_without_skew(LEVEL)
-
-    def _reach_without_skew(self, level: float) -> tuple[float, float]:
-        """The distances without skew."""
-        if isnan(self.variance_of_rows + self.seeds):
+        if self.is_unknown:
             return nan, nan
-        below, above = flip_reaches([self], 1 - level)[0].tolist()
-        return below, above
+        distances = self.usual_reach if level == LEVEL else None
+        below, above = distances or flip_reaches([self], 1 - level)[0].tolist()
+        return below * self.skew[0], above * self.skew[1]
 
     def interval(self, estimate: float, level: float = LEVEL) -> tuple[float, float]:
         """The interval around ESTIMATE."""
@@ -113,41 +108,31 @@ class Uncertainty:
         """The probability that an estimate lies more than DISTANCE above what it estimates; more
         than a half for negative ones.
         """
-        if isnan(self.variance_of_rows + self.seeds + distance):
+        if self.is_unknown or isnan(distance):
             return nan
         if distance < 0:
             return 1 - self.reversed.tail(-distance)
-        return float(flip_p([self], [distance / self.skew[0]])[0]) / 2
+        return p_of_zero([self], [distance])[0] / 2
 
     def equivalence(self, difference: float, margin: float) -> float:
         """Return the p of "differs by MARGIN or more": the larger of both one-sided ones."""
         return max(self.tail(difference + margin), self.reversed.tail(margin - difference))
 
 
+UNKNOWN = Uncertainty(
+    topics=TopicSums(sums=np.full((1, 1), nan), shares=np.ones(1)), independent=nan
+)
+
+
 def with_intervals(uncertain: Sequence[Uncertainty]) -> list[Uncertainty]:
     """Return uncertainties of estimates over the same topics whose intervals at the usual level are
     known: many at once are quick.
     """
-    if not uncertain:
-        return []
-    uncertainties = [replace(uncertainty) for uncertainty in uncertain]
-    for uncertainty, reach in zip(
-        uncertainties, flip_reaches(uncertainties, 1 - LEVEL).tolist(), strict=True
-    ):
-        uncertainty.__dict__["_at_level"] = tuple(reach)  # where the cached property puts it
-    return uncertainties
-
-
-def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) -> list[float]:
-    """Return the p of "no difference" of each of several differences over the same topics."""
-    if not uncertain:
-        return []
-    distances = [
-        d / uncertainty.skew[0 if d >= 0 else 1]
-        for uncertainty, d in zip(uncertain, differences, strict=True)
+    reaches = flip_reaches(uncertain, 1 - LEVEL).tolist()
+    return [
+        replace(each, usual_reach=(below, above))
+        for each, (below, above) in zip(uncertain, reaches, strict=True)
     ]
-    p: list[float] = flip_p(uncertain, distances).tolist()
-    return p
 
 
 def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
@@ -155,14 +140,11 @@ def flip_reaches(uncertain: Sequence[Uncertainty], alpha: float) -> Floats:
     (estimates, 2).
     """
     topics, seeds, freedom, other_variance = _stack_estimates(uncertain)
-    return topics.reach(
-        alpha, _normal_noise(np.full(len(seeds), alpha), seeds, freedom) + other_variance
-    )
+    return topics.reach(alpha, normal_noise(alpha, seeds, freedom) + other_variance)
 
 
-def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floats:
-    """Return the two-sided p by sign flips of truths that are DISTANCES below the estimates;
-    (estimates,).
+def p_of_zero(uncertain: Sequence[Uncertainty], differences: Sequence[float]) -> list[float]:
+    """Return the p of "no difference" of each of several differences over the same topics.
 
     The seeds' normal variance depends on the level. So p is the one that gives itself, found by
     false position on normal quantiles.
@@ -170,109 +152,81 @@ def flip_p(uncertain: Sequence[Uncertainty], distances: Sequence[float]) -> Floa
     from scipy.special import ndtr, ndtri
 
     topics, seeds, freedom, other_variance = _stack_estimates(uncertain)
-    aim = np.asarray(distances, dtype=np.float64)
+    skew = [each.skew[d < 0] for each, d in zip(uncertain, differences, strict=True)]
+    aim = np.asarray(differences) / skew
     if not seeds.any():
-        return topics.p(aim, other_variance)
+        return list(map(float, topics.p(aim, other_variance)))
 
     def excess(z: Floats) -> Floats:
-        p = topics.p(aim, _normal_noise(2 * ndtr(-z), seeds, freedom) + other_variance)
+        p = topics.p(aim, normal_noise(2 * ndtr(-z), seeds, freedom) + other_variance)
         difference: Floats = -ndtri(np.maximum(p, _SMALLEST) / 2) - z
         return difference
 
-    low, high = np.zeros_like(aim), np.full_like(aim, _FARTHEST)
-    low_excess, high_excess = excess(low), excess(high)
-    z, is_moving = (
-        low,
-        np.ones(len(aim), dtype=bool),
-    )  # an estimate that is there stays: its p does not hang on the others'
+    low = z = np.zeros_like(aim)
+    high = np.full_like(aim, _FARTHEST)
+    low_excess = excess(low)
+    high_excess = excess(high)
+    # an estimate that is there stays: its p does not hang on the others'
+    is_moving = np.ones(len(aim), dtype=bool)
     for step in range(_MOST_STEPS):
         slope = low_excess - high_excess
         crossing = (low * -high_excess + high * low_excess) / np.where(slope > 0, slope, 1.0)
-        z = np.where(
-            is_moving, (low + high) / 2 if step % 3 == 2 else np.where(slope > 0, crossing, low), z
-        )
+        middle = (low + high) / 2
+        next_z = middle if step % 3 == 2 else np.where(slope > 0, crossing, low)
+        z = np.where(is_moving, next_z, z)
         current_excess = excess(z)
         is_inside = current_excess > 0
-        low, low_excess = (
-            np.where(is_inside, z, low),
-            np.where(is_inside, current_excess, low_excess),
-        )
-        high, high_excess = (
-            np.where(is_inside, high, z),
-            np.where(is_inside, high_excess, current_excess),
-        )
+        low = np.where(is_inside, z, low)
+        low_excess = np.where(is_inside, current_excess, low_excess)
+        high = np.where(is_inside, high, z)
+        high_excess = np.where(is_inside, high_excess, current_excess)
         is_moving &= (np.abs(current_excess) >= _PRECISE * (1 + z)) & (high - low >= _PRECISE)
         if not is_moving.any():
             break
-    p: Floats = 2 * ndtr(-z)
-    return p
+    return list(map(float, 2 * ndtr(-z)))
 
 
-def _normal_noise(alpha: Floats, seeds: Floats, freedom: Floats) -> Floats:
+def normal_noise(alpha: Floats | float, seeds: Floats | float, freedom: Floats | float) -> Floats:
     """Return the normal variance that reaches as far at each two-sided level ALPHA as the variance
     of SEEDS does by Student's t.
     """
     from scipy.special import ndtri, stdtrit
 
-    tail = np.clip(alpha / 2, _SMALLEST, 0.5 - 1e-9)
-    limited = np.isfinite(freedom) & (seeds > 0)
+    tail = np.clip(np.asarray(alpha) / 2, _SMALLEST, 0.5 - 1e-9)
+    limited = np.isfinite(freedom) & (np.asarray(seeds) > 0)
     ratio = np.clip(stdtrit(np.where(limited, freedom, 1.0), tail) / ndtri(tail), 1.0, _WIDEST)
     return np.where(limited, seeds * ratio**2, seeds)
 
 
 def _stack_estimates(uncertain: Sequence[Uncertainty]) -> tuple[TopicSums, Floats, Floats, Floats]:
-    topics = [uncertainty.topics for uncertainty in uncertain if uncertainty.topics is not None]
-    seeds, freedom, other_variance = (
-        np.array([getattr(uncertainty, name) for uncertainty in uncertain])
-        for name in ("seeds", "seeds_freedom", "other_variance")
-    )
-    return (
-        TopicSums(sums=np.concatenate([topic.sums for topic in topics]), shares=topics[0].shares),
-        seeds,
-        freedom,
-        other_variance,
-    )
-
-
-UNKNOWN = Uncertainty(topics=None, independent=nan)
+    sums = np.concatenate([each.topics.sums for each in uncertain])
+    facts = [(each.seeds, each.seeds_freedom, each.other_variance) for each in uncertain]
+    seeds, freedom, other_variance = np.array(facts).T
+    return replace(uncertain[0].topics, sums=sums), seeds, freedom, other_variance
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeedSpread:
-    """How the members (seeds) of a model differ on the same rows."""
+    """How the members (seeds) of a recipe differ on the same rows."""
 
     members: int
     scatter: float  # sum over members of (score − mean)²
     # the part of it that the rows' own noise explains: sum over members of the variance of (member
     # − mean)
     noise: float
-    # whether the members are draws of a recipe; a single fixed model has no spread to know
-    is_recipe: bool = True
+
+    @property
+    def pairs(self) -> int:
+        """The number of ordered pairs of members: the mean varies by the scatter over it."""
+        return self.members * (self.members - 1)
 
 
-def spread_of(
-    scores: Floats, sums: ContributionSums | None = None, *, is_recipe: bool = True
-) -> SeedSpread:
-    """The spread of members by their SCORES, (members,), and the sums of their contributions, where
-    rows are known.
-    """
-    noise = 0.0
-    if sums is not None and len(scores) > 1:
-        noise = float(sums.centred().variances().sum())
-    return SeedSpread(
-        members=len(scores),
-        scatter=float(((scores - scores.mean()) ** 2).sum()),
-        noise=noise,
-        is_recipe=is_recipe,
-    )
-
-
-def share_runs(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]) -> bool:
+def share_runs(first: ModelColumns, second: ModelColumns) -> bool:
     """Whether two models have as many members and some run is behind the same member of both, as of
     a combination and its part.
     """
-    return len(first) == len(second) > 1 and any(
-        first_runs & second_runs for first_runs, second_runs in zip(first, second, strict=True)
+    return len(first.members) == len(second.members) > 1 and any(
+        own & others for own, others in zip(first.runs_behind, second.runs_behind, strict=True)
     )
 
 
@@ -283,53 +237,41 @@ def seed_noise(spreads: Sequence[SeedSpread]) -> tuple[float, float]:
     seed, or both have two, they share one spread, pooled; where none has two seeds, the spread is
     unknown, and the interval is about these checkpoints.
     """
-    total_freedom = sum(spread.members - 1 for spread in spreads)
-    if total_freedom == 0:
+    members = [spread.members for spread in spreads]
+    freedom = float(sum(members) - len(members))
+    if freedom == 0:
         return 0.0, inf
-    if not shares_spread(spreads):
-        shares = [spread.scatter / (spread.members * (spread.members - 1)) for spread in spreads]
-        noise = sum(shares) - sum(
-            _row_noise(spread) / (spread.members * (spread.members - 1)) for spread in spreads
-        )
-        weights = sum(
-            share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True)
-        )
-        freedom = sum(shares) ** 2 / weights if weights > 0 else float(total_freedom)
-    else:
-        has_three_seeds = max(spread.members for spread in spreads) > 2
-        variance = (
-            sum(spread.scatter - (spread.noise if has_three_seeds else 0.0) for spread in spreads)
-            / total_freedom
-        )
-        noise, freedom = (
-            variance * sum(1 / spread.members for spread in spreads),
-            float(total_freedom),
-        )
-    return max(0.0, noise), freedom
+    if shares_spread(members):
+        scatter = sum(spread.scatter for spread in spreads)
+        if max(members) > 2:
+            scatter = sum(spread.scatter - spread.noise for spread in spreads)
+        noise = scatter / freedom * sum(1 / count for count in members)
+        return max(0.0, noise), freedom
+    shares = [spread.scatter / spread.pairs for spread in spreads]
+    # of two seeds rows explain nothing: they may agree by chance, which would leave rows alone
+    explained = [spread.noise / spread.pairs for spread in spreads if spread.members > 2]
+    weights = [
+        share**2 / (spread.members - 1) for share, spread in zip(shares, spreads, strict=True)
+    ]
+    if sum(weights) > 0:
+        freedom = sum(shares) ** 2 / sum(weights)
+    return max(0.0, sum(shares) - sum(explained)), freedom
 
 
-def shares_spread(spreads: Sequence[SeedSpread]) -> bool:
-    """Return whether recipes are taken to spread alike: one has a single seed, or both have two,
-    which are too few for Welch's width.
+def shares_spread(members: Sequence[int]) -> bool:
+    """Return whether recipes of so many MEMBERS are taken to spread alike: one has a single seed,
+    or both have two, which are too few for Welch's width.
     """
-    members = [spread.members for spread in spreads if spread.is_recipe]
     return len(members) > 1 and (min(members) < 2 or max(members) < 3) and max(members) > 1
 
 
-def _row_noise(spread: SeedSpread) -> float:
-    """Return what rows explain of a recipe's own scatter: nothing of two seeds, which may agree by
-    chance and would leave rows alone.
-    """
-    return spread.noise if spread.members > 2 else 0.0
-
-
 def correlations_skew(
-    first: float, second: float, variances: tuple[float, float, float]
+    first: float, second: float, first_variance: float, second_variance: float, variance: float
 ) -> tuple[float, float]:
     """How many times as far the interval of a difference of two correlations reaches below and
     above, for correlations are skewed.
 
-    VARIANCES are those of both and of their difference. The ends of an interval are where both
+    The variances are those of both and of their difference. The ends of an interval are where both
     correlations moved in the most probable way that gives such a difference; on Fisher's scale this
     is a step, and back on their own scale one end is farther than the other. Unlike limits of both
     that are put together (Zou 2007) it does not widen the difference of models that err alike. At
@@ -337,27 +279,19 @@ def correlations_skew(
     """
     from scipy.special import ndtri
 
-    difference_variance = variances[2]
-    if (
-        isnan(first + second + difference_variance)
-        or difference_variance <= 0
-        or max(abs(first), abs(second)) >= 1
-    ):
+    if isnan(first + second + variance) or variance <= 0 or max(abs(first), abs(second)) >= 1:
         return 1.0, 1.0
-    width = -float(ndtri((1 - LEVEL) / 2)) * sqrt(difference_variance)
-    covariance = (variances[0] + variances[1] - difference_variance) / 2
-    steps = (
-        (variances[0] - covariance) / difference_variance * width,
-        (covariance - variances[1]) / difference_variance * width,
-    )
-    middle, sides = first - second, []
-    for sign in (-1, 1):
-        first_end, second_end = (
-            tanh(atanh(r) + sign * step / (1 - r**2))
-            for r, step in zip((first, second), steps, strict=True)
-        )
-        sides.append(max(1.0, sign * (first_end - second_end - middle) / width))
-    return sides[0], sides[1]
+    width = -float(ndtri((1 - LEVEL) / 2)) * sqrt(variance)
+    covariance = (first_variance + second_variance - variance) / 2
+    first_step = (first_variance - covariance) / variance * width
+    second_step = (covariance - second_variance) / variance * width
+
+    def factor(sign: int) -> float:
+        first_end = tanh(atanh(first) + sign * first_step / (1 - first**2))
+        second_end = tanh(atanh(second) + sign * second_step / (1 - second**2))
+        return max(1.0, sign * (first_end - second_end - (first - second)) / width)
+
+    return factor(-1), factor(1)
 
 
 def difference_interval(
@@ -377,11 +311,13 @@ def score_interval(
     Of a score between 0 and 1 that no row would change, the variance is 0 and says nothing: its
     interval is that of a share of as many rows.
     """
+    variance = uncertainty.variance_of_rows + uncertainty.seeds
+    if isnan(value + variance):
+        return nan, nan
     if scale == "correlation":
         return _correlation_interval(value, uncertainty)
-    is_fixed = scale == "bounded" and uncertainty.variance_of_rows + uncertainty.seeds == 0
-    if scale == "share" or is_fixed:
-        return _share_interval(value, uncertainty, rows)
+    if scale == "share" or (scale == "bounded" and variance == 0):
+        return _share_interval(value, uncertainty, variance, rows)
     low, high = uncertainty.interval(value)
     return (max(low, 0.0), min(high, 1.0)) if scale == "bounded" else (low, high)
 
@@ -390,36 +326,29 @@ def _correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float
     """The interval of a correlation, made on Fisher's scale, so that it stays within −1 and 1 and
     is as skewed as correlations are.
     """
-    below, above = uncertainty.reach()
-    if isnan(value + below):
-        return nan, nan
     if abs(value) >= 1:
         return value, value
+    below, above = uncertainty.reach()
     scale = 1 - value**2
     return tanh(atanh(value) - below / scale), tanh(atanh(value) + above / scale)
 
 
-def _share_interval(value: float, uncertainty: Uncertainty, rows: int) -> tuple[float, float]:
+def _share_interval(
+    value: float, uncertainty: Uncertainty, variance: float, rows: int
+) -> tuple[float, float]:
     """The interval of an accuracy by Wilson's formula, with as many rows as would give this
-    variance if they were independent.
+    VARIANCE if they were independent.
     """
     from scipy.special import stdtrit
 
-    variance = uncertainty.variance_of_rows + uncertainty.seeds
-    if isnan(value + variance):
-        return nan, nan
-    count = value * (1 - value) / variance if variance > 0 else float(rows)
-    count = min(count, float(rows))
+    count = float(rows)
+    squares = [float(stdtrit(max(rows - 1, 1), 0.975)) ** 2] * 2
+    if variance > 0:
+        count = min(value * (1 - value) / variance, count)
+        squares = [reach**2 / variance for reach in uncertainty.reach()]
     bounds = []
-    for sign, reach in zip((-1, 1), uncertainty.reach(), strict=True):
-        square = (
-            (reach**2 / variance) if variance > 0 else float(stdtrit(max(rows - 1, 1), 0.975)) ** 2
-        )
+    for sign, square in zip((-1, 1), squares, strict=True):
         middle = (value + square / (2 * count)) / (1 + square / count)
-        half = (
-            sqrt(square)
-            / (1 + square / count)
-            * sqrt(value * (1 - value) / count + square / (4 * count**2))
-        )
-        bounds.append(middle + sign * half)
+        spread = sqrt(value * (1 - value) / count + square / (4 * count**2))
+        bounds.append(middle + sign * (sqrt(square) / (1 + square / count) * spread))
     return bounds[0], bounds[1]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence, ModelColumns, SliceRows
 from embedlab.analysis.seed_tests import holm
+from embedlab.analysis.topics import largest_joined
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import near_sentences
 from embedlab.outcomes.frame import Outcomes, text_numbers
@@ -205,11 +206,12 @@ class _FactComparison:
         key = rows.tobytes()
         if key not in self._known:
             count = int(rows.sum())
-            zeros = np.zeros((1, count))
             self._known[key] = SliceRows(
-                contributions=zeros,
+                contributions=np.zeros((1, count)),
                 texts=self._texts[rows],
                 groups=np.zeros(count, np.intp),
+                row_shares=np.full(count, 1 / count),
+                largest_joined=largest_joined(count),
                 near=self._near,
             )
         evidence = Evidence(

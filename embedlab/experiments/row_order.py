@@ -18,7 +18,7 @@ from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
 from embedlab.analysis.rank_agreement import RankAgreement, rank_agreement
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.uncertainty import seed_noise, share_runs, spread_of
+from embedlab.analysis.uncertainty import seed_noise
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
@@ -293,7 +293,8 @@ class MeasuredTable:
         difference = claimed_difference(
             weighed, *rows, scale=self.table.scale, last_digit=self.table.last_digit
         )
-        return difference if weighed.rows is not None else _over_seeds(difference, weighed, rows)
+        has_items = weighed.evidence.rows is not None
+        return difference if has_items else _over_seeds(difference, weighed, rows)
 
     def row_model(self, row: str, column: str = "") -> ModelColumns:
         """Return the members of a row as one model: of a recipe, of a checkpoint that others can
@@ -420,16 +421,7 @@ def _over_seeds(
     from scipy.special import stdtr, stdtrit
 
     first, second = (weighed.evidence.points[weighed.places[row]] for row in rows)
-    models = [weighed.models[row] for row in rows]
-    if share_runs(*(model.runs_behind for model in models)):
-        spreads = [spread_of(first - second)]
-    else:
-        spreads = [
-            spread_of(scores)
-            for scores, model in zip((first, second), models, strict=True)
-            if model.is_recipe
-        ]
-    noise, freedom = seed_noise(spreads)
+    noise, freedom = seed_noise(weighed.spreads(*rows))
     if noise == 0 or np.ptp(first) == np.ptp(second) == 0:
         return difference
     error = sqrt(noise)

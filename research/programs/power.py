@@ -119,7 +119,7 @@ class Study:
     def plan(self, graph: Graph, seeds: tuple[int, int], seed: int) -> Figure:
         """The figure of a pilot on GRAPH."""
         weighed = self._weighed(graph, seeds, seed, 0.0)
-        return Plan(weighed.pair_uncertainties["a", "b"], weighed.spreads["a", "b"]).with_seeds(
+        return Plan(weighed.pair_uncertainties["a", "b"], weighed.spreads("a", "b")).with_seeds(
             self.seeds
         )
 

@@ -76,7 +76,9 @@ def evidence_of_runs(graph: Graph, drawn: Sequence[tuple[Floats, Floats]]) -> li
         of = [(gold[own], members[:, own]) for gold, members in drawn]
         points = [_spearman(*one) for one in of]
         leaving = [
-            leave_out_of_measure(point, partial(spearman_without, gold, list(members)))
+            leave_out_of_measure(
+                point, range(len(members)), partial(spearman_without, gold, list(members))
+            )
             for point, (gold, members) in zip(points, of, strict=True)
         ]
         found, contributions = (

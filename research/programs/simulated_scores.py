@@ -22,6 +22,7 @@ from embedlab.analysis.evidence import SliceRows
 from embedlab.analysis.near_duplicates import NearDuplicates
 from embedlab.analysis.overlap import WordSets
 from embedlab.analysis.sign_flips import TopicSums
+from embedlab.analysis.topics import largest_joined
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
 
 Floats = NDArray[np.float64]
@@ -110,6 +111,8 @@ class Graph:
                 contributions=np.zeros((0, len(own))),
                 texts=self.texts[own],
                 groups=np.zeros(len(own), np.intp),
+                row_shares=np.full(len(own), 1 / len(own)),
+                largest_joined=largest_joined(len(own)),
                 near=self.near,
             )
             assert rows.row_topics.size == len(own)  # found once

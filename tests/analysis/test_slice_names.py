@@ -1,8 +1,10 @@
 """The names of slices without their metrics."""
 
+from dataclasses import replace
+
 import pytest
 
-from embedlab.analysis.evidence import NamedSlice
+from tests.analysis.made import scored
 
 
 @pytest.mark.parametrize(
@@ -15,7 +17,6 @@ from embedlab.analysis.evidence import NamedSlice
     ],
 )
 def test_the_metric_alone_is_taken_off(key: str, slice_key: str) -> None:
-    named = NamedSlice()
-    named.key, named.title, named.metric = key, f"{key} spearman", "spearman"
+    named = replace(scored(9, []), key=key, title=f"{key} spearman")
     assert named.slice_key == slice_key
     assert named.slice_title == key

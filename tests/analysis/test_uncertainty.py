@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.measures import Scale
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import (
@@ -14,7 +15,6 @@ from embedlab.analysis.uncertainty import (
     Uncertainty,
     correlations_skew,
     difference_interval,
-    p_of_zero,
     score_interval,
     share_runs,
     with_intervals,
@@ -61,7 +61,6 @@ def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
 def test_the_reversed_difference_has_the_other_ends_and_the_same_p() -> None:
     found = of_topics(30, seed=4, seeds=0.001, seeds_freedom=3.0)
     assert found.reversed.reach() == pytest.approx(found.reach()[::-1])
-    assert (with_intervals([]), p_of_zero([], [])) == ([], [])
     assert with_intervals([found])[0].reversed.reach() == found.reach()[::-1]
     assert found.reversed.p(-0.3) == pytest.approx(found.p(0.3))
     assert found.tail(-0.2) == pytest.approx(1 - found.reversed.tail(0.2))
@@ -124,7 +123,11 @@ def test_models_share_runs_where_one_is_behind_the_same_member_of_both(
     first: str, second: str, shares: bool
 ) -> None:
     own, other = (
-        [frozenset({one, "part"} if one == "b" else {one}) for one in names]
+        ModelColumns(
+            name=names,
+            members=tuple(names),
+            runs=tuple(frozenset({one, "part"} if one == "b" else {one}) for one in names),
+        )
         for names in (first, second)
     )
     assert share_runs(own, other) == shares
@@ -132,6 +135,6 @@ def test_models_share_runs_where_one_is_behind_the_same_member_of_both(
 
 def test_models_that_err_alike_or_of_unknown_variance_are_not_skewed() -> None:
     for first, variances in ((0.5, (0.01, 0.01, 0.0)), (1.0, (0.0, 0.01, 0.01)), (nan, (nan,) * 3)):
-        assert correlations_skew(first, 0.5, variances) == (1.0, 1.0)
-    nearly_alike = correlations_skew(0.75, 0.7501, (0.01, 0.01, 1e-7))
+        assert correlations_skew(first, 0.5, *variances) == (1.0, 1.0)
+    nearly_alike = correlations_skew(0.75, 0.7501, 0.01, 0.01, 1e-7)
     assert nearly_alike == pytest.approx((1.0, 1.0), abs=1e-3)

@@ -31,7 +31,7 @@ def test_models_that_share_runs_are_compared_seed_by_seed() -> None:
         (shared, [first - second]),
         ([A, B], [first, second]),
     ):
-        found = Weighed(evidence, models).spreads["a", "b"]
+        found = Weighed(evidence, models).spreads("a", "b")
         scatters = [((own - own.mean()) ** 2).sum() for own in expected]
         assert [spread.scatter for spread in found] == pytest.approx(scatters)
         assert min(spread.noise for spread in found) > 0

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import nan
 
+import numpy as np
 import pytest
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, SliceScore
@@ -22,6 +23,7 @@ def row(key: str, *deltas: Difference, average: bool = False, task: str = "sts")
         key=key,
         title=key,
         items=100,
+        points=np.full(len(deltas) + 1, 0.5),
         scores=dict.fromkeys(["dice", "b", "c"][: len(deltas) + 1], SCORE),
         differences=dict(zip(["b", "c"], deltas, strict=False)),
         averaged_keys=("sts12", "sts13") if average else (),
