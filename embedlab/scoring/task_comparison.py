@@ -44,18 +44,18 @@ def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Ser
     """Return the models that were trained on each item († the pair, ‡ a sentence of it), null for
     none; KEYS are the hashes of the items' sentences, TEXTS what each model was trained on.
     """
-    nulls = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
+    trained = pl.Series("trained", [None], dtype=pl.String).new_from_index(0, keys.height)
     if not texts:
-        return nulls
+        return trained
     has_text = keys.select(pl.all_horizontal(pl.all().is_not_null())).to_series()
-    marked_names = []
+    known_keys = keys.filter(has_text)
+    models_of_row: list[list[str]] = [[] for _ in range(known_keys.height)]
     for name, text in texts.items():
-        marks = map(overlap_sign, text.row_overlaps(keys.filter(has_text)))
-        marked_names.append([f"{mark}{name}" if mark else "" for mark in marks])
-    trained_models = [
-        ", ".join(filter(None, names)) or None for names in zip(*marked_names, strict=True)
-    ]
-    return nulls.scatter(has_text.arg_true(), pl.Series(trained_models, dtype=pl.String))
+        for models, overlap in zip(models_of_row, text.row_overlaps(known_keys), strict=True):
+            if sign := overlap_sign(overlap):
+                models.append(f"{sign}{name}")
+    names = pl.Series([", ".join(models) or None for models in models_of_row], dtype=pl.String)
+    return trained.scatter(has_text.arg_true(), names)
 
 
 # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
@@ -117,7 +117,6 @@ class ComparisonInput:
     notes: list[str] = field(default_factory=list)
     states: list[DatasetState] = field(default_factory=list)
     is_whole: bool = True
-    common: tuple[str, ...] = ()  # what identifies the items that all models score, where only they
 
     @property
     def marks(self) -> set[str]:
@@ -150,97 +149,87 @@ class ComparisonInput:
 
     def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
-        evidence, overlaps, left_out, rows = self._slice_evidence(slicing, progress)
-        task_order = {task: index for index, task in reversed([*enumerate(self.order)])}
+        evidence = [*self.figures]
+        overlaps = {name: model.overlaps for name, model in self.models_by_name.items()}
+        left_out: list[str] = []
+        common: tuple[str, ...] = ()  # what identifies the items that all models score
+        counts = (0, 0)  # of compared and of all items
+        if self.outcomes:
+            outcomes, members = join_outcomes(self.outcomes), member_columns(self.models)
+            selection = self._select(outcomes, slicing.where) if slicing.where else None
+            by: str | ItemSelection = slicing.by
+            if is_expression(slicing.by):
+                by = self._select(outcomes, slicing.by)
+            parts = slices_of(
+                outcomes,
+                members,
+                by=by,
+                selection=selection,
+                common=slicing.common,
+                has_rest=slicing.has_rest,
+            )
+            is_chosen = selection is not None and selection.is_by_results
+            is_chosen |= not isinstance(by, str) and by.is_by_results
+            evidence = outcome_evidence(
+                outcomes,
+                members,
+                parts,
+                aggregate=slicing.aggregate,
+                is_chosen=is_chosen,
+                progress=progress,
+            )
+            left_out += self._unread(slicing) or _unselected(selection, slicing)
+            left_out += _left_out(outcomes, parts, slicing, selection, by)
+            if slicing.is_plain:
+                evidence += self.figures
+            else:
+                left_out += self.without_items()
+            overlaps = self._overlaps_of(outcomes, parts, slicing)
+            if slicing.common:
+                common = (f"common/items@{_digest(outcomes, parts)}",)
+            left_out_items = sum(block.left_out for block in outcomes.blocks)
+            counts = sum(len(part.rows) for part in parts), outcomes.rows.height + left_out_items
         # numbers without items stay with their task
-        evidence.sort(key=lambda row: task_order[row.task])
-        compared_slices = compare_slices(evidence, self.models, slicing)
+        evidence.sort(key=lambda row: self.order.index(row.task))
+        compared = compare_slices(evidence, self.models, slicing)
         averages = {row.key for row in evidence if row.averaged_keys}
-        counts = {}
+        shared_of_datasets = {}
         for name, by_slice in overlaps.items():
-            counts[name] = {
+            shared_of_datasets[name] = {
                 key: overlap for key, overlap in by_slice.items() if overlap and key not in averages
             }
         common_mark = {COMMON} if slicing.common else set()
         return TaskComparison(
-            **vars(compared_slices),
-            rows=rows if slicing.common else None,
+            **vars(compared),
+            rows=counts if slicing.common else None,
             shared={name: shared_rows(evidence, overlap) for name, overlap in overlaps.items()},
-            counts=counts,
+            counts=shared_of_datasets,
             facts=self.facts,
             model_marks={
                 name: model.marks | common_mark for name, model in self.models_by_name.items()
             },
             notes=tuple(self.notes),
             left_out=tuple(left_out),
-            signatures=self._signatures(compared_slices.slices, slicing),
+            signatures=self._signatures(compared.slices, slicing, common),
             states=self.states,
             is_whole=self.is_whole,
         )
 
-    def _slice_evidence(
-        self, slicing: Slicing, progress: Progress | None
-    ) -> tuple[list[Evidence], dict[str, dict[str, Overlap]], list[str], tuple[int, int]]:
-        """Return the evidence of the slices, the text that each shares with training text, notes on
-        what is left out, and the numbers of compared and of all rows.
-        """
-        if not self.outcomes:
-            overlaps = {name: model.overlaps for name, model in self.models_by_name.items()}
-            return [*self.figures], overlaps, [], (0, 0)
-        members, outcomes = member_columns(self.models), join_outcomes(self.outcomes)
-        models = {model.name: model.members for model in self.models}
-        selection: ItemSelection | None = None
-        by: str | ItemSelection = slicing.by
-        if slicing.where or is_expression(slicing.by):
-            from embedlab.outcomes.selection import select_items
+    def _select(self, outcomes: Outcomes, expression: str) -> ItemSelection:
+        from embedlab.outcomes.selection import select_items
 
-            if slicing.where:
-                selection = select_items(outcomes, slicing.where, models)
-            if is_expression(slicing.by):
-                by = select_items(outcomes, slicing.by, models)
-        parts = slices_of(
-            outcomes,
-            members,
-            by=by,
-            selection=selection,
-            common=slicing.common,
-            has_rest=slicing.has_rest,
-        )
-        is_chosen = selection is not None and selection.is_by_results
-        if not isinstance(by, str):
-            is_chosen |= by.is_by_results
-        self.common = (f"common/items@{_digest(outcomes, parts)}",) if slicing.common else ()
-        evidence = outcome_evidence(
-            outcomes,
-            members,
-            parts,
-            aggregate=slicing.aggregate,
-            is_chosen=is_chosen,
-            progress=progress,
-        )
+        models = {model.name: model.members for model in self.models}
+        return select_items(outcomes, expression, models)
+
+    def _unread(self, slicing: Slicing) -> list[str]:
+        """Return a note on training text that an expression looks items up in and that is not
+        here.
+        """
         expressions = (slicing.where, *slicing.meanings.values()) if slicing.where else ()
         is_looked_up = any("trained:" in expression for expression in expressions)
-        lacks = {name: model.lack for name, model in self.models_by_name.items() if model.lack}
-        unread = [f"{row.name}: {lacks[row.name]}" for row in self.models if row.name in lacks]
-        left_out = []
-        if is_looked_up and unread:
-            left_out.append(
-                f"items may be in training text that is not at hand: {'; '.join(unread)}"
-            )
-        elif selection is not None and selection.is_selected.all():
-            items = f"all {len(selection.is_selected):,} items"
-            left_out.append(f"nothing is left out: {items} fit {slicing.where!r}")
-        left_out += _left_out(outcomes, parts, slicing, selection, by)
-        if not slicing.is_plain:
-            left_out += self.without_items()
-        left_out_rows = sum(block.left_out for block in outcomes.blocks)
-        rows = sum(len(part.rows) for part in parts), outcomes.rows.height + left_out_rows
-        return (
-            [*evidence, *(self.figures if slicing.is_plain else ())],
-            self._overlaps_of(outcomes, parts, slicing),
-            left_out,
-            rows,
-        )
+        lacks = [f"{name}: {own.lack}" for name, own in self.models_by_name.items() if own.lack]
+        text = f"items may be in training text that is not at hand: {'; '.join(lacks)}"
+        return [text] if is_looked_up and lacks else []
 
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""
@@ -258,58 +247,52 @@ class ComparisonInput:
         """Return the text that each slice shares with the training text of each model, by the key
         of the slice.
         """
-        by_model = {
-            name: {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
-            for name, text in self.texts.items()
-        }
-        if slicing.is_plain:
-            for (
-                name,
-                model,
-            ) in self.models_by_name.items():  # what is declared, and kept without text
+        by_model = {}
+        for name, text in self.texts.items():
+            by_model[name] = {part.key: text.overlap(keyed_items(outcomes, part)) for part in parts}
+        if slicing.is_plain:  # also what is declared, and kept without text
+            for name, model in self.models_by_name.items():
                 counted = by_model.get(name, {})
                 nonempty = {key: overlap for key, overlap in counted.items() if overlap}
                 by_model[name] = counted | model.overlaps | nonempty
         return by_model
 
-    def _signatures(self, slices: Sequence[ComparedSlice], slicing: Slicing) -> dict[str, str]:
+    def _signatures(
+        self, slices: Sequence[ComparedSlice], slicing: Slicing, common: Sequence[str]
+    ) -> dict[str, str]:
         """Return the signature of each model over all tasks that it has numbers of."""
         conditions = [f"where {slicing.where}"] if slicing.where else []
         meanings = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
         signatures = {}
-        for model in (
-            (model for model in slices[0].scores if self.models_by_name[model].signatures)
-            if slices
-            else ()
-        ):
-            compared_slices = [
-                compared for compared in slices if not isnan(compared.scores[model].value)
-            ]
+        for name, model in self.models_by_name.items() if slices else ():
+            if not model.signatures:
+                continue
+            scored = [row for row in slices if not isnan(row.scores[name].value)]
             sizes = {
-                (compared.task, compared.slice_key): compared.items
-                for compared in compared_slices
-                if not compared.averaged_keys
+                (row.task, row.slice_key): row.items for row in scored if not row.averaged_keys
             }
-            merged_signature = merged(self.models_by_name[model].signatures)
+            merged_signature = merged(model.signatures)
             signature = replace(
                 merged_signature,
-                data=(*merged_signature.data, *self.common),
+                data=(*merged_signature.data, *common),
                 by=(slicing.by, *conditions, *meanings),
-                aggregation=tuple(
-                    {
-                        compared.setting
-                        for compared in compared_slices
-                        if compared.setting is not None
-                    }
-                ),
+                aggregation=tuple({row.setting for row in scored if row.setting is not None}),
                 interval=(METHOD,),
                 margin=(f"{100 * slicing.margin:g}",) if slicing.margin is not None else (),
-                metric=tuple(compared.metric for compared in compared_slices),
+                metric=tuple(row.metric for row in scored),
                 n=(str(sum(sizes.values())),),
                 test=(TEST,),
             )
-            signatures[model] = str(signature)
+            signatures[name] = str(signature)
         return signatures
+
+
+def _unselected(selection: ItemSelection | None, slicing: Slicing) -> list[str]:
+    """Return a note where a SELECTION leaves out nothing."""
+    if selection is None or not selection.is_selected.all():
+        return []
+    items = f"all {len(selection.is_selected):,} items"
+    return [f"nothing is left out: {items} fit {slicing.where!r}"]
 
 
 def _left_out(
@@ -362,16 +345,13 @@ def item_outcomes(
     """Return the items of a task as outcomes of MEMBERS, by whom RESULTS are; None where no member
     has any.
     """
-    all_outcomes = [
-        dataset_outcomes for result in results.values() for dataset_outcomes in result.outcomes
-    ]
+    stored = {member: result.outcomes for member, result in results.items()}
+    all_outcomes = [*chain(*stored.values())]
     # a setting of its classifiers is in the name
     suites = {dataset_outcomes.task for dataset_outcomes in all_outcomes}
-    averages = selected.averages(
-        [*dict.fromkeys(dataset_outcomes.name for dataset_outcomes in all_outcomes)]
-    )
+    averages = selected.averages([*dict.fromkeys(each.name for each in all_outcomes)])
     return join_members(
-        {member: result.outcomes for member, result in results.items()},
+        stored,
         members,
         cache=cache,
         averages=dict.fromkeys(suites, averages),
@@ -386,31 +366,24 @@ def figure_evidence(
     """Return the numbers of MEMBERS on a task that have no items: they are shown next to each
     other, not tested.
     """
-    values = {
-        member: {(score.slice, score.metric): score.value for score in reversed(result.figures)}
-        for member, result in results.items()
-    }
-    evidence = []
-    keys = dict.fromkeys(
-        (score.slice, score.metric, score.items)
-        for result in results.values()
-        for score in result.figures
-    )
-    for dataset, metric, items in keys:
-        name, key = f"{dataset} {metric}", (dataset, metric)
-        points = [values.get(member, {}).get(key, np.nan) for member in members]
-        evidence.append(
-            Evidence(
-                key=name,
-                title=name,
-                items=items,
-                points=np.array(points),
-                task=task,
-                metric=metric,
-                dataset=dataset,
-            )
+    values: dict[tuple[str, str, str], float] = {}
+    keys: dict[tuple[str, str, int], None] = {}
+    for member, result in results.items():
+        for score in result.figures:
+            keys[score.slice, score.metric, score.items] = None
+            values.setdefault((member, score.slice, score.metric), score.value)
+    return [
+        Evidence(
+            key=f"{dataset} {metric}",
+            title=f"{dataset} {metric}",
+            items=items,
+            points=np.array([values.get((member, dataset, metric), np.nan) for member in members]),
+            task=task,
+            metric=metric,
+            dataset=dataset,
         )
-    return evidence
+        for dataset, metric, items in keys
+    ]
 
 
 def shared_rows(
@@ -419,17 +392,13 @@ def shared_rows(
     """Return the text that each row shares with a training text, by its key; OVERLAPS are by
     slice.
     """
-    names = {slice_evidence.key: slice_evidence.slice_key for slice_evidence in evidence}
-    datasets_by_key = {
-        slice_evidence.key: [names[key] for key in slice_evidence.averaged_keys]
-        or [names[slice_evidence.key]]
-        for slice_evidence in evidence
-    }
-    totals = {
-        key: total_overlap(overlaps[name] for name in datasets if name in overlaps)
-        for key, datasets in datasets_by_key.items()
-    }
-    return {key: counts for key, counts in totals.items() if counts}
+    slices = {row.key: row.slice_key for row in evidence}
+    shared = {}
+    for row in evidence:
+        names = [slices[key] for key in row.averaged_keys] or [row.slice_key]
+        if total := total_overlap(overlaps[name] for name in names if name in overlaps):
+            shared[row.key] = total
+    return shared
 
 
 def model_columns(model: Model) -> ModelColumns:
