@@ -81,7 +81,8 @@ class TopicSums:
         varies and nothing differs.
         """
         distances = np.asarray(distance, dtype=np.float64)
-        return self._solve(distances, noise, np.zeros_like(distances))[0]
+        noises = np.broadcast_to(noise, len(self.sums)).astype(np.float64)
+        return self._largest.solve(distances, noises, np.zeros_like(distances))[0]
 
     def reach(self, alpha: float, noise: Floats | float = 0.0) -> Floats:
         """Return how far the truths that p does not reject at ALPHA reach below and above each
@@ -95,12 +96,49 @@ class TopicSums:
                 _reach_by_counting(sums, self.shares, alpha) for sums in (self.sums, -self.sums)
             ]
             return np.stack(sides, axis=1)
-        both_sides = replace(self, sums=np.concatenate([self.sums, -self.sums]))
-        return both_sides._distances(alpha, np.tile(noises, 2)).reshape(2, -1).T
+        spread = np.tile(np.sqrt(self.variance + noises), 2)
+        distances = self._largest.both_sides.distances(alpha, np.tile(noises, 2), spread)
+        return distances.reshape(2, -1).T
 
-    def _distances(self, alpha: float, noise: Floats) -> Floats:
+    @cached_property
+    def _largest(self) -> _LargestTopics:
+        topics = np.tile(np.arange(self.count), (len(self.sums), 1))
+        if self.count > MOST_EXACT:  # the largest at a distance of two standard errors come first
+            errors = np.sqrt(np.einsum("ec,ec->e", self.sums, self.sums))
+            weight = np.abs(self.sums) + 2 * errors[:, None] * self.shares
+            topics = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
+        large = topics[:, :MOST_EXACT]
+        small = topics[:, MOST_EXACT:]
+        z = np.take_along_axis(self.sums, small, axis=1)
+        m = self.shares[small]
+        squares = [np.einsum("ec,ec->e", *factors) for factors in ((z, z), (z, m), (m, m))]
+        return _LargestTopics(
+            sums=np.take_along_axis(self.sums, large, axis=1),
+            shares=self.shares[large],
+            rest=np.stack(squares, axis=1),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _LargestTopics:
+    """The largest topics of each estimate one by one, and the others as a normal part."""
+
+    sums: Floats  # (estimates, largest)
+    shares: Floats  # (estimates, largest)
+    rest: Floats  # (estimates, 3): sums over the others of Z², Zm and m²
+
+    @property
+    def both_sides(self) -> _LargestTopics:
+        """The estimates, then those with the other sign."""
+        return _LargestTopics(
+            sums=np.concatenate([self.sums, -self.sums]),
+            shares=np.concatenate([self.shares] * 2),
+            rest=np.concatenate([self.rest, self.rest * [1, -1, 1]]),
+        )
+
+    def distances(self, alpha: float, noise: Floats, spread: Floats) -> Floats:
         """Return how far below each estimate p falls to ALPHA; inf where it never does, 0 where
-        nothing varies.
+        nothing varies. SPREAD has the standard errors.
 
         Found on normal quantiles, which are nearly straight, by secants. Where p jumps, or a secant
         leads outside, what is left is halved.
@@ -108,7 +146,6 @@ class TopicSums:
         from scipy.special import ndtri
 
         aim = float(ndtri(alpha / 2))
-        spread = np.sqrt(self.variance + noise)
         is_moving = spread > 0
         distances = np.where(is_moving, inf, 0.0)
         low = start = previous = np.zeros_like(spread)  # p is above ALPHA at low,
@@ -118,7 +155,7 @@ class TopicSums:
         for number in range(1, _MOST_STEPS):
             if not is_moving.any():
                 break
-            p, start = self._solve(point, noise, start)
+            p, start = self.solve(point, noise, start)
             excess = ndtri(np.maximum(p, _SMALLEST) / 2) - aim  # positive inside, falls outwards
             low = np.where(excess > 0, point, low)
             high = np.where(excess > 0, high, point)
@@ -137,33 +174,15 @@ class TopicSums:
             point = np.where(is_moving, np.where(is_inside, secant, halved), point)
         return distances
 
-    @cached_property
-    def _largest(self) -> tuple[Floats, Floats, Floats]:
-        """The sums and the shares of the largest topics of each estimate, (estimates, largest), and
-        the sums over its others of Z², Zm and m², (estimates, 3).
-        """
-        topics = np.tile(np.arange(self.count), (len(self.sums), 1))
-        if self.count > MOST_EXACT:  # the largest at a distance of two standard errors come first
-            errors = np.sqrt(np.einsum("ec,ec->e", self.sums, self.sums))
-            weight = np.abs(self.sums) + 2 * errors[:, None] * self.shares
-            topics = np.argpartition(-weight, MOST_EXACT - 1, axis=1)
-        large, small = topics[:, :MOST_EXACT], topics[:, MOST_EXACT:]
-        z, m = np.take_along_axis(self.sums, small, axis=1), self.shares[small]
-        squares = [np.einsum("ec,ec->e", *factors) for factors in ((z, z), (z, m), (m, m))]
-        sums = np.take_along_axis(self.sums, large, axis=1)
-        return sums, self.shares[large], np.stack(squares, axis=1)
-
-    def _solve(
-        self, distance: Floats, noise: Floats | float, start: Floats
-    ) -> tuple[Floats, Floats]:
+    def solve(self, distance: Floats, noise: Floats, start: Floats) -> tuple[Floats, Floats]:
         """Return p, and the saddle points; START has points near them, or zeros."""
-        sums, shares, small = self._largest
-        flipped, aim = sums + shares * distance[:, None], np.abs(distance)
-        noises = np.broadcast_to(noise, len(sums)).astype(np.float64)
-        if self.count <= MOST_COUNTED:
-            return _p_by_counting(flipped, aim, noises), start
-        rest = small[:, 0] + distance * (2 * small[:, 1] + distance * small[:, 2])
-        normal = np.maximum(rest, 0.0) + noises
+        flipped = self.sums + self.shares * distance[:, None]
+        aim = np.abs(distance)
+        if flipped.shape[1] <= MOST_COUNTED:
+            return _p_by_counting(flipped, aim, noise), start
+        squares, products, square_shares = self.rest.T
+        rest = squares + distance * (2 * products + distance * square_shares)
+        normal = np.maximum(rest, 0.0) + noise
         normal = np.where(normal > _ROUNDING * np.einsum("ec,ec->e", flipped, flipped), normal, 0.0)
         p, points = _saddlepoint(flipped, aim, normal, start)
         if not (normal > 0).all():
