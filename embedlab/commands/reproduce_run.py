@@ -384,7 +384,7 @@ def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repr
     numbers = {}
     for row in table.sources:
         durations = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
-        printed = table.printed[row]["minutes"]
+        printed = table.printed.get(row, {}).get("minutes")
         values = tuple(minutes for minutes in durations if minutes > 0)
         numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
     answer_table = numbers_table(table, numbers, (), rows.notes)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +37,7 @@ _AS_STATED = (
     *("summary", "shown_by", "key", "scale", "averaged", "seeds", "by", "datasets", "average"),
     *("deviations", "notes"),
 )
+_DUPLICATED = re.compile(r"_duplicated_\d+$")  # what polars adds to a name that is there
 ALL_TABLES = "all"  # what selects every table of a paper
 
 
@@ -213,6 +215,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         printed_columns = [
             name for name, column in values.columns.items() if not _unprinted(column)
         ]
+        printed_columns += ["minutes"] * (values.by == "minutes")
         _refuse_unknown("printed row", trained_rows, printed, location)
         _refuse_unknown("printed column", printed_columns, next(iter(printed.values())), location)
     if not rows and values.shown_by is None:
@@ -413,14 +416,30 @@ def is_own(paper: str) -> bool:
 
 def published_table(paper: str, table: str) -> pl.DataFrame:
     """Return a printed table exactly as in the paper; the columns are the paper's own."""
-    return read_csv(_table_file(paper, table))
+    return _read_printed(paper, table)
 
 
 def published_texts(paper: str, table: str) -> pl.DataFrame:
     """Return a printed table as the text of its cells; "5e-05" remains so, and null is an empty
     cell.
     """
-    return read_csv(_table_file(paper, table), infer_schema=False)
+    return _read_printed(paper, table, infer_schema=False)
+
+
+def _read_printed(paper: str, table: str, **options: Any) -> pl.DataFrame:
+    """Read a printed table by OPTIONS of polars, without blank lines; a file that is no table is
+    refused.
+    """
+    path = _table_file(paper, table)
+    hint = "a CSV file has the names of its columns in the first line, and as many cells in each"
+    try:
+        frame = read_csv(path, **options)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"{path} is not a readable csv file: {reason}", hint=hint) from error
+    if (twice := next(filter(_DUPLICATED.search, frame.columns), None)) is not None:
+        raise UsageError(f"{path}: two columns are {_DUPLICATED.sub('', twice)!r}", hint=hint)
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 def published_scores(
@@ -432,19 +451,20 @@ def published_scores(
     "1e-5".
     """
     frame = _texts_with(paper, table, key)
-    score_columns = [column for column in frame.columns if column not in key]
-    try:
-        return {
-            " ".join(row[column] for column in key): {
-                column: _number(row[column]) for column in score_columns
-            }
-            for row in frame.iter_rows(named=True)
+    columns = ", ".join(frame.columns)
+    scores: dict[str, dict[str, float | None]] = {}
+    for row in frame.iter_rows(named=True):
+        name = " ".join(row.pop(column) for column in key)
+        if name in scores:
+            raise UsageError(
+                f"{paper} {table}: two rows are {name!r}",
+                hint=f"its 'key' must name columns that tell its rows apart, among {columns}",
+            )
+        hint = f"its 'key' must name each column of words among {columns}"
+        scores[name] = {
+            column: _number(text, f"{paper} {table}", hint) for column, text in row.items()
         }
-    except ValueError as error:  # raised by float: a column of words that the key does not name
-        raise UsageError(
-            f"{paper} {table}: {error}",
-            hint=f"its 'key' must name each column of words among {', '.join(frame.columns)}",
-        ) from error
+    return scores
 
 
 def published_pairs(
@@ -454,24 +474,47 @@ def published_pairs(
     …; SENTENCES are their columns.
     """
     frame = _texts_with(paper, table, sentences)
+    if frame.is_empty():
+        raise UsageError(f"{paper} {table}: no pair", hint="write one in each line")
+    hint = f"its columns beside {' and '.join(sentences)} hold the scores of one model each"
     scores = {
-        model.name: {f"pair {number}": _number(text) for number, text in enumerate(model, start=1)}
+        model.name: {
+            f"pair {number}": _number(text, f"{paper} {table}", hint)
+            for number, text in enumerate(model, start=1)
+        }
         for model in frame.drop(sentences)
     }
     return tuple(frame.select(sentences).rows()), scores
 
 
 def _texts_with(paper: str, table: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the texts of a printed table, which must have these COLUMNS."""
+    """Return the texts of a printed table, each row of which must have these COLUMNS."""
     frame = published_texts(paper, table)
     for column in columns:
         if column not in frame.columns:
             raise unknown_name_error(f"column of {paper} {table}", column, frame.columns)
+        is_blank = frame[column].is_null()
+        if is_blank.any():
+            raise UsageError(
+                f"{paper} {table}: row {is_blank.to_list().index(True) + 1} has no {column!r}",
+                hint="write it in each row",
+            )
     return frame
 
 
-def _number(text: str | None) -> float | None:
-    return float(text) if text is not None else None
+def _number(text: str | None, location: str, hint: str) -> float | None:
+    """Return the number that a cell prints, None of an empty one; anything else is refused."""
+    if text is None:
+        return None
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise UsageError(f"{location}: {error}", hint=hint) from error
+    if not isfinite(number):
+        raise UsageError(
+            f"{location}: {text!r} is no number", hint="leave a cell empty where none is printed"
+        )
+    return number
 
 
 def published_tables(paper: str) -> list[str]:

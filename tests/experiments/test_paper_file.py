@@ -213,6 +213,53 @@ def test_a_key_that_does_not_name_the_rows_of_a_printed_table_is_refused(
     assert message in f"{caught.value.message} {caught.value.hint}"
 
 
+OWN = """
+summary = "mine"
+[tables.table1]
+summary = "own"
+columns = { STS12 = "sts12" }
+rows = { A = { model = "dice" }, B = { lacks = "its code" } }
+"""
+OF_PAIRS = OWN.replace('columns = { STS12 = "sts12" }', 'pairs = ["first", "second"]')
+OF_MINUTES = OWN.replace('columns = { STS12 = "sts12" }', 'by = "minutes"')
+
+
+def own_table(folder: Path, text: str, printed: str) -> PaperTable:
+    """The table of a paper of the user's own, with what is PRINTED in it."""
+    (folder / "paper.toml").write_text(text)
+    (folder / "table1.csv").write_text(printed)
+    return load_paper(f"{folder}/")["table1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "printed", "said"),
+    [
+        (OWN, "", "table1.csv is not a readable csv file: empty CSV"),
+        (OWN, "model,STS12\nA,1,2\nB,3\n", "table1.csv is not a readable csv file: found more"),
+        (OWN, "model,STS12,STS12\nA,1,2\nB,3,4\n", "two columns are 'STS12'"),
+        (OWN, "model,layers,STS12\nA,1,50\nA,2,60\nB,1,55\n", "two rows are 'A'"),
+        (OWN, "model,STS12\nA,1\n,2\nB,3\n", "row 2 has no 'model'"),
+        (OWN, "model,STS12\nA,nan\nB,2\n", "'nan' is no number"),
+        (OF_PAIRS, "first,second,A,B\nx,,0.5,0.1\n", "row 1 has no 'second'"),
+        (OF_PAIRS, "first,second,A,B\nx,y,high,0.1\n", "convert string to float: 'high'"),
+        (OF_PAIRS, "first,second,A,B\n", "no pair"),
+        (OF_MINUTES, "model,hours\nA,1\nB,2\n", "no printed column 'minutes'"),
+    ],
+)
+def test_a_printed_table_that_cannot_be_read_row_by_row_is_refused(
+    text: str, printed: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as error:
+        own_table(tmp_path, text, printed)
+    assert said in error.value.message
+    assert error.value.hint
+
+
+def test_blank_lines_of_a_printed_table_are_no_rows(tmp_path: Path) -> None:
+    table = own_table(tmp_path, OWN, "model,STS12\nA,1\n\nB,\n\n")
+    assert table.printed == {"A": {"STS12": 1.0}, "B": {"STS12": None}}
+
+
 def test_a_column_of_ours_alone_must_say_so(tmp_path: Path) -> None:
     own = (
         f'{HEAD}columns = {{ STS12 = "sts12", mine = {{ slice = "sts13", unprinted = true }} '
