@@ -207,6 +207,9 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     judging_columns = [*chain(*ranked_by), *filter(None, [values.average])]
     poolings = [source.pooling for source in sources if source.pooling]
     _refuse_unknown("row", named_rows, paper_table.sources, location)
+    _refuse_circle(paper_table.sources, location)
+    for row in rows.values():
+        _refuse_unknown("column", row.columns, values.columns, location)
     _refuse_unknown("column", judging_columns, paper_table.columns, location)
     _refuse_unknown("task", paper_table.tasks, task_names(), location)
     _refuse_unknown("pooling", poolings, pooling_names(), location)
@@ -221,6 +224,11 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
     if not rows and values.shown_by is None:
         raise UsageError(
             f"{location} has neither rows nor shown_by", hint="give the command that shows it here"
+        )
+    if rows and values.by is None and not paper_table.columns:
+        raise UsageError(
+            f"{location} has rows and no columns",
+            hint='for example columns = { STS12 = "sts12" }',
         )
     return paper_table
 
@@ -282,6 +290,11 @@ def _source(row: _Row, table_set: Mapping[str, Any], title: str) -> RowSource:
             f"{title}: not exactly one of recipe, pooling, combine, model, given, best_of and lacks"
         )
         raise UsageError(message, hint='for example recipe = "snli-ce"')
+    if (row.combine is not None) != (len(row.of) > 1):
+        raise UsageError(
+            f"{title}: 'combine' and 'of' go together",
+            hint='for example combine = "average", of = ["SBERT", "DefSent"]',
+        )
     encoder = row.set.get(ENCODER)
     values["set"] = {**table_set, **row.set}
     return RowSource(**values, encoder=str(encoder) if encoder is not None else None)
@@ -339,6 +352,18 @@ def _refuse_unknown(
         if name not in known_names:
             hint = nearest_hint(name, known_names, f"known: {', '.join(known_names)}")
             raise UsageError(f"{location}: no {kind} {name!r}", hint=hint)
+
+
+def _refuse_circle(sources: Mapping[str, RowSource], location: str) -> None:
+    """Refuse rows that are combined of themselves."""
+    made: set[str] = set()  # rows without parts, and then those of rows that are made
+    while more := {row for row in sources.keys() - made if made.issuperset(sources[row].of)}:
+        made |= more
+    for row in sources:
+        if row not in made:
+            raise UsageError(
+                f"{location}: row {row!r} is combined of itself", hint="name other rows in 'of'"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

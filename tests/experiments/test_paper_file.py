@@ -255,6 +255,36 @@ def test_a_printed_table_that_cannot_be_read_row_by_row_is_refused(
     assert error.value.hint
 
 
+OF_ITSELF = 'A = { combine = "average", of = ["A", "B"] }'
+OF_ANOTHER = 'A = { combine = "average", of = ["B", "C"] }'
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (OF_ITSELF, "row 'A' is combined of itself"),
+        (f'{OF_ANOTHER}, C = {{ combine = "concat", of = ["A", "B"] }}', "'A' is combined of"),
+        ('A = { combine = "average" }', "row 'A': 'combine' and 'of' go together"),
+        ('A = { model = "dice", of = ["B", "C"] }', "row 'A': 'combine' and 'of' go together"),
+        ('A = { model = "dice", columns = { STS13 = { split = "dev" } } }', "no column 'STS13'"),
+    ],
+)
+def test_rows_that_cannot_be_made_are_refused(rows: str, said: str, tmp_path: Path) -> None:
+    text = OWN.replace('A = { model = "dice" }', rows)
+    if "C = " not in rows:
+        text = text.replace("B = {", 'C = { model = "dice" }, B = {')
+    with pytest.raises(UsageError) as error:
+        own_table(tmp_path, text, "model,STS12\nA,1\nB,2\nC,3\n")
+    assert said in error.value.message
+
+
+def test_a_table_of_rows_without_columns_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has rows and no columns"):
+        own_table(
+            tmp_path, OWN.replace('columns = { STS12 = "sts12" }', ""), "model,STS12\nA,1\nB,2\n"
+        )
+
+
 def test_blank_lines_of_a_printed_table_are_no_rows(tmp_path: Path) -> None:
     table = own_table(tmp_path, OWN, "model,STS12\nA,1\n\nB,\n\n")
     assert table.printed == {"A": {"STS12": 1.0}, "B": {"STS12": None}}
