@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
@@ -353,7 +354,9 @@ def _by_full_keys(value_by_key: Mapping[str, Any], stages: int, where: str) -> d
 
 
 def _parse_value(key: str, text: str) -> Any:
-    """Return TEXT as a TOML value if it is one, otherwise as text, so that names need no quotes."""
+    """Return TEXT as a TOML value or a table in JSON if it is one, otherwise as text, so that names
+    need no quotes.
+    """
     if re.fullmatch(r"[+-]?[0-9_]{400,}", text):
         raise UsageError(
             f"{_short(key)}: an integer of {len(text)} digits", hint="at most 64 bits fit"
@@ -363,4 +366,8 @@ def _parse_value(key: str, text: str) -> Any:
     try:
         return parse_value(normal)
     except tomllib.TOMLDecodeError:
-        return text
+        # as [tasks], profiles and grids hand a table over
+        is_table = text.startswith("{") and text.endswith("}")
+        with suppress(ValueError, RecursionError):
+            return json.loads(text) if is_table else text
+    return text

@@ -123,3 +123,9 @@ def test_a_profile_that_cannot_be_is_refused(
     with pytest.raises(UsageError) as error:
         load_recipe(with_lines(tmp_path, lines), [override])
     assert message in error.value.message
+
+
+def test_a_task_may_set_a_table(tmp_path: Path) -> None:
+    shares = '[tasks.half]\n"data.shares" = { snli = 0.5 }\n'
+    recipe = load_recipe(with_lines(tmp_path, shares), ["data.task=half"])
+    assert recipe.stages[0].data.shares == {"snli": 0.5}
