@@ -129,22 +129,41 @@ def full_keys(key: str, stages: int, where: str) -> tuple[str, ...]:
 
 
 def joined_tables(tables: Sequence[TomlTable]) -> TomlTable:
-    """Return the tables [deviations] of successive recipes as one: stages are numbered on, and the
-    encoder is that of the last recipe.
+    """Return the tables of successive recipes as one: the stages of all, numbered on, with what is
+    declared of them, and all else from the last.
     """
-    joined: TomlTable = {}
-    stage_offset = 0
+    *_, last_table = tables
+    joined: TomlTable = {**last_table, "stage": [], "deviations": {}}
+    joined.pop("profiles", None)  # its keys would be of other stages
     for values in tables:
-        count, declared = stage_count(values), values.get("deviations", {})
-        for key, value in declared.items() if isinstance(declared, dict) else ():
-            for full_key in full_keys(key, count, f"deviations.{key}"):
-                if full_key.startswith("stage."):
-                    _, index, rest = (*full_key.split(".", 2), "")[:3]
-                    joined[f"stage.{stage_offset + int(index)}.{rest}"] = value
-                elif values is tables[-1]:
-                    joined[full_key] = value
-        stage_offset += count
+        offset = len(joined["stage"])
+        declared = _moved_keys(values.get("deviations", {}), values, offset)
+        joined["stage"] += values.get("stage", ())
+        joined["deviations"] |= {
+            key: value
+            for key, value in declared.items()
+            if key.startswith("stage.") or values is last_table
+        }
+        if values is last_table and "tasks" in values:
+            joined["tasks"] = {
+                task: _moved_keys(_of_all_stages(chosen), values, offset)
+                for task, chosen in values["tasks"].items()
+            }
     return joined
+
+
+def _moved_keys(
+    chosen: Mapping[str, Any], values: Mapping[str, Any], offset: int
+) -> dict[str, Any]:
+    """Return what is CHOSEN by the keys of a recipe's VALUES by its keys behind OFFSET other
+    stages.
+    """
+    moved = {}
+    for key, value in _by_full_keys(chosen, stage_count(values), "a joined recipe").items():
+        section, _, place = key.partition(".")
+        index, _, rest = place.partition(".")
+        moved[f"stage.{offset + int(index)}.{rest}" if section == "stage" else key] = value
+    return moved
 
 
 def stage_count(values: Mapping[str, Any]) -> int:
@@ -280,12 +299,15 @@ def _choose_task(values: TomlTable, name: str) -> None:
 
 def _set_all(values: TomlTable, chosen_values: Mapping[str, Any]) -> None:
     """Apply CHOSEN_VALUES by key; a key without a stage applies to all stages."""
-    for key, value in chosen_values.items():
-        set_value(values, f"{_key_of_all_stages(key)}={json.dumps(value, default=str)}")
+    for key, value in _of_all_stages(chosen_values).items():
+        set_value(values, f"{key}={json.dumps(value, default=str)}")
 
 
-def _key_of_all_stages(key: str) -> str:
-    return key if key.split(".")[0] in (*SECTIONS, "stages") else f"stages.{key}"
+def _of_all_stages(chosen_values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key if key.split(".")[0] in (*SECTIONS, "stages") else f"stages.{key}": value
+        for key, value in chosen_values.items()
+    }
 
 
 @table
@@ -331,7 +353,7 @@ def _choose_profile(values: TomlTable, name: str) -> None:
     stages = stage_count(values)
     where = f"'profiles.{name}'"
     profile_deviations = _by_full_keys(profile.deviations, stages, where)
-    set_here = {_key_of_all_stages(key): None for key in (*profile.set, *profile.agrees)}
+    set_here = _of_all_stages(dict.fromkeys((*profile.set, *profile.agrees)))
     set_keys = _by_full_keys(set_here, stages, where)
     declared = _by_full_keys(values.get("deviations", {}), stages, "'deviations'")
     for key in profile.agrees:

@@ -290,21 +290,8 @@ def recipe_table(name: str) -> TomlTable:
     b.
     """
     paths = [recipe_path(text) for text in ([name] if name.endswith(".toml") else name.split("+"))]
-    *earlier_tables, last_table = [place_files(read_toml(path), path.parent) for path in paths]
-    if not earlier_tables:
-        return last_table
-    stages = [
-        stage
-        for recipe_values in (*earlier_tables, last_table)
-        for stage in recipe_values.get("stage", ())
-    ]
-    joined = {
-        **last_table,
-        "stage": stages,
-        "deviations": joined_tables([*earlier_tables, last_table]),
-    }
-    joined.pop("profiles", None)  # its keys would be of other stages
-    return joined
+    tables = [place_files(read_toml(path), path.parent) for path in paths]
+    return joined_tables(tables) if len(tables) > 1 else tables[0]
 
 
 def from_table(

@@ -85,6 +85,15 @@ def test_a_task_may_set_what_belongs_to_no_stage() -> None:
     assert recipe.stages[0].objective.name == "paraphrase_head"
 
 
+@pytest.mark.parametrize("task", ["sentiment", "rte"])
+def test_a_task_of_a_joined_recipe_sets_the_stages_of_its_own_recipe_alone(task: str) -> None:
+    name = "multitask-single" if task == "sentiment" else "supcl-seq"
+    first, alone = load_recipe("snli-ce"), load_recipe(name, [f"data.task={task}"])
+    joined = load_recipe(f"snli-ce+{name}", [f"data.task={task}"])
+    assert joined.stages == (*first.stages, *alone.stages)
+    assert joined.evaluate == alone.evaluate
+
+
 @pytest.mark.parametrize(
     ("recipe", "change", "message"),
     [
