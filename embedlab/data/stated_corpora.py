@@ -161,31 +161,27 @@ def nearly_known(sentences: Sequence[str], known_sentences: Iterable[str]) -> ND
 
     Sentences are looked up by their texts without one word, so that not all pairs are compared.
     """
-    positions: dict[Hashable, list[int]] = {}
+    places: dict[Hashable, list[int]] = {}
     for index, sentence in enumerate(sentences):
-        words = _words(sentence)
-        gaps = _gaps(words)
-        shorter = [("less", shortened) for _, shortened in gaps]
-        for key in (("whole", words), *gaps, *shorter):
-            positions.setdefault(key, []).append(index)
+        for key in _near_keys(sentence):
+            places.setdefault(key, []).append(index)
     is_near = np.zeros(len(sentences), np.bool_)
     for sentence in known_sentences:
-        words = _words(sentence)
-        gaps = _gaps(words)
-        shorter = [("whole", shortened) for _, shortened in gaps]
-        for key in (("whole", words), ("less", words), *gaps, *shorter):
-            is_near[positions.get(key, [])] = True
+        for key in _near_keys(sentence):
+            is_near[places.get(key, [])] = True
     return is_near
 
 
-def _words(sentence: str) -> tuple[str, ...]:
+def _near_keys(sentence: str) -> Iterator[Hashable]:
+    """Yield the keys of which sentences that differ by at most one word share one: with each place,
+    the words without the one at it, and all words, as a word may be missing there.
+    """
     words = normalise(sentence).split()
-    return tuple(words) if len(words) >= FEWEST_WORDS else ()
-
-
-def _gaps(words: tuple[str, ...]) -> list[tuple[int, tuple[str, ...]]]:
-    """Return WORDS without each of the words, and the index of that word."""
-    return [(index, (*words[:index], *words[index + 1 :])) for index in range(len(words))]
+    if len(words) < FEWEST_WORDS:
+        return
+    for place in range(len(words) + 1):
+        yield place, tuple(words)
+        yield place, (*words[:place], *words[place + 1 :])
 
 
 def stated_sentences(corpora: Iterable[StatedCorpus], source: Source) -> Iterator[str]:
