@@ -45,22 +45,14 @@ _NAMES = {
 }
 CORPORA = {name: own.split() for own, names in _NAMES.items() for name in names.split()}
 TRAIN = "train"  # cards name corpora whose test split is meant for tests
-
-
-def _write_text(path: Path, rows: int, text: KnownText) -> None:
-    """Store the text of so many rows in the cache; a disk that refuses it costs time alone."""
-    with suppress(OSError, EmbedlabError):
-        write_table(path, text.frame, {_ROWS: str(rows)})
+_ROWS = "embedlab-training-text"
 
 
 @lru_cache(maxsize=16)  # of several models; the name of the file is that of its content
 def _read_text(path: Path) -> tuple[int, KnownText]:
-    """Read what `_write_text` wrote."""
+    """Read the text of so many rows that is in the cache."""
     frame, facts = read_table(path, hint="")
     return int(facts[_ROWS]), KnownText.of_frame(frame)
-
-
-_ROWS = "embedlab-training-text"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,7 +134,8 @@ def _open_corpus(name: str, source: Source, cache: Path) -> StatedCorpus:
             if text is None:
                 frame = source.open_split(chosen, TRAIN).frame
                 text = len(frame), KnownText.of([frame])
-                _write_text(path, *text)
+                with suppress(OSError, EmbedlabError):  # a full disk costs time alone
+                    write_table(path, text[1].frame, {_ROWS: str(len(frame))})
             texts[dataset_name] = text
             expected = chosen.splits[TRAIN].expected
             published_rows += expected.rows if expected else text[0]
