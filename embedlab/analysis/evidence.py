@@ -83,8 +83,9 @@ def is_checkpoint(model: ModelColumns) -> bool:
 TextIds = NDArray[np.uint64]
 
 
-MOST_LEFT_OUT = 12  # topics whose contribution is exact: the score without them is computed
-LEAST_SHARE, MOST_SHARE = 0.01, 0.5  # the shares that such topics have
+# shares of topics whose contribution is exact: the score without them is computed
+LEAST_SHARE, MOST_SHARE = 0.01, 0.5
+ROUNDING = 1e-9  # of a share that is a sum over rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,16 +134,13 @@ class SliceRows:
         for topic_sums, row in zip(sums, contributions, strict=True):
             topic_sums += np.bincount(numbers, weights=row * factor, minlength=len(shares))
         factors = np.bincount(numbers, weights=self.row_shares * factor) / shares
-        large = []
-        for topic in np.argsort(-shares, kind="stable")[:MOST_LEFT_OUT].tolist():
-            if self.leave_out is not None and LEAST_SHARE <= shares[topic] < MOST_SHARE:
-                large.append(topic)
+        is_large = (shares > LEAST_SHARE - ROUNDING) & (shares < MOST_SHARE)
+        if self.leave_out is not None and is_large.any():
+            for topic in np.flatnonzero(is_large):
                 _, exact = self.leave_out(numbers == topic)
                 sums[:, topic] = np.where(np.isnan(exact), sums[:, topic], exact * factors[topic])
-        if large:
-            other_shares = shares.copy()
-            other_shares[large] = 0.0
-            other_shares = other_shares / other_shares.sum() if other_shares.any() else shares
+            other_shares = shares if is_large.all() else np.where(is_large, 0.0, shares)
+            other_shares = other_shares / other_shares.sum()
             sums -= sums.sum(axis=1, keepdims=True) * other_shares
         return TopicSums(sums=sums, shares=shares)
 

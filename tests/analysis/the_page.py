@@ -191,7 +191,7 @@ def contributions(parts: Sequence[Part], measure: str) -> Contributions:
             s = np.bincount(topic[of_part == number]) / part.rows
             whole, own = (max(1 - (shares**2).sum(), 0.5) for shares in (m, s))
             factor[of_part == number] = sqrt(whole / own)
-    large = [c for c in np.argsort(-m, kind="stable")[:12] if 0.01 <= m[c] < 0.5]
+    large = np.flatnonzero((m > 0.01 - 1e-9) & (m < 0.5)).tolist()
     others = [c for c in range(len(m)) if c not in large] or list(range(len(m)))
     every_v, every_z, points = [], [], []
     for member in range(len(parts[0].members)):
