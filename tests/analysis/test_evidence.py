@@ -55,7 +55,7 @@ def test_a_contrast_of_two_slices_is_the_difference_of_their_scores_over_all_the
     assert found.points == pytest.approx(fits.points - rest.points)
     (compared,) = compare_evidence([found], single("ab"))
     variance = sum(one.points[0] * (1 - one.points[0]) / one.items for one in (fits, rest))
-    assert compared.scores["a"].uncertainty.variance_of_rows == pytest.approx(variance, rel=0.03)
+    assert compared.scores["a"].uncertainty.variance_of_rows == pytest.approx(variance, rel=0.04)
     left = np.arange(150) % 3 == 0
     without, own, others = (
         one.rows.leave_out(rows)[0]
