@@ -22,8 +22,7 @@ import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, reduce
-from operator import or_
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -431,7 +430,9 @@ def training_text(scored: StoredPairs, settings: Settings) -> KnownText:
         )
         assert before == now, f"the training data of {run} has changed since"
         texts.append(KnownText.of(data.rows.frame[data.read] for data in stages))
-    return reduce(or_, texts)
+    joined = KnownText.union(texts)
+    assert joined is not None, "no model was trained"
+    return joined
 
 
 def _name(run: str) -> str:
