@@ -28,7 +28,8 @@ dist: .venv/installed  ## the wheel and the source archive in dist, and the whee
 	build/fresh/bin/pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) "$$(echo dist/*.whl)[demo]"
 	cd build/fresh && bin/embedlab demo
 
-research: .venv/installed ## the tests of research/: simulations, results pages and their stored scores
+research: .venv/installed ## the tests of research/: simulations, results pages and their stored scores; whether all programs fit the package
+	MYPYPATH=.:benchmarks:benchmarks/fuzz:research/programs $(RUN)mypy --config-file research/mypy.ini benchmarks/*.py benchmarks/fuzz/*.py research/programs/*.py
 	$(RUN)pytest -n auto research/tests
 
 # A machine with a GPU may have no network for .venv: then its own Python does.

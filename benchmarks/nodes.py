@@ -22,8 +22,7 @@ def counted(tree: ast.AST) -> list[ast.AST]:
         node = waiting.pop()
         nodes.append(node)
         skipped = {id(getattr(node, name, None)) for name in ("annotation", "returns")}
-        has_text = isinstance(node, ast.Module | ast.ClassDef | FUNCTIONS)
-        if has_text and ast.get_docstring(node, clean=False) is not None:
+        if isinstance(node, ast.Module | ast.ClassDef | FUNCTIONS) and ast.get_docstring(node):
             skipped.add(id(node.body[0]))
         waiting += [child for child in ast.iter_child_nodes(node) if id(child) not in skipped]
     return nodes

@@ -240,7 +240,8 @@ def main() -> None:
     parser.add_argument("--recipes", action="store_true", help="train every recipe in few steps")
     arguments = parser.parse_args()
     if arguments.recipes:
-        sys.exit(bool(compare_recipes(*arguments.checkouts, arguments.data)))
+        old, new = arguments.checkouts
+        sys.exit(bool(compare_recipes(old, new, arguments.data)))
     model = arguments.model.absolute() if arguments.model else None
     found = []
     for checkout in arguments.checkouts:

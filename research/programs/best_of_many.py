@@ -24,7 +24,7 @@ from record import write_table
 from simulated_comparisons import evidence_of
 from simulated_scores import BEST, Floats, Graph, World
 
-from embedlab.analysis.evidence import ModelColumns
+from embedlab.analysis.evidence import Evidence, ModelColumns
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.weighing import Weighed
 from embedlab.experiments.pivot import ALPHA, CellSpread, PairTest, marked_best, seed_test
@@ -103,7 +103,7 @@ class Tables:
             100 * (BEST - gaps),
         )
 
-    def _apart(self, evidence: object, first: int, second: int) -> PairTest:
+    def _apart(self, evidence: Evidence, first: int, second: int) -> PairTest:
         members = [
             place * self.seeds + seed for place in (first, second) for seed in range(self.seeds)
         ]
@@ -115,12 +115,10 @@ class Tables:
             )
             for name in "ab"
         ]
-        weighed = Weighed(evidence.select_members(members), models)  # type: ignore[attr-defined]
+        weighed = Weighed(evidence.select_members(members), models)
         uncertainty = weighed.pair_uncertainties["a", "b"]
-        return PairTest(
-            p=weighed.p["a", "b"],
-            variance=100**2 * (uncertainty.rows + uncertainty.seeds + uncertainty.other_variance),
-        )
+        variance = uncertainty.variance_of_rows + uncertainty.seeds + uncertainty.other_variance
+        return PairTest(p=weighed.p["a", "b"], variance=100**2 * variance)
 
 
 def jobs() -> Iterator[Tables]:

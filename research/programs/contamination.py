@@ -14,9 +14,10 @@ from pathlib import Path
 import polars as pl
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from benchmarks.pair_frames import pair_outcomes, pair_table
+from pair_frames import pair_outcomes, pair_table
+
 from embedlab.api import NotebookSession
 from embedlab.commands.audit import AuditOptions, audit_report
 from embedlab.core.settings import Settings

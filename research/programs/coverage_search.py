@@ -119,10 +119,15 @@ def main() -> None:
             ]
             for name, one in zip(METRICS, compare_evidence(found, models), strict=True):
                 true = truth[name]
-                shown = [one.scores["a"], one.scores["b"], one.differences["b"]]
+                ends_shown = [
+                    (shown.low, shown.high)
+                    for shown in (one.scores["a"], one.scores["b"], one.differences["b"])
+                ]
                 hits[name] += [
-                    own.low <= value <= own.high
-                    for own, value in zip(shown, [*true, true[1] - true[0]], strict=True)
+                    low <= value <= high
+                    for (low, high), value in zip(
+                        ends_shown, [*true, true[1] - true[0]], strict=True
+                    )
                 ]
         for name in METRICS:
             covered = 100 * hits[name] / chosen.runs

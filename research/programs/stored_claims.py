@@ -199,9 +199,7 @@ def evidence_of_file(
     return columns, {one.key: one for one in found}
 
 
-def claims_of_paper(
-    paper: str, pages: Sequence[Path], settings: Settings, *, is_short: bool
-) -> str:
+def claims_of_paper(paper: str, pages: Sequence[Path], settings: Settings) -> str:
     """Return the verdicts on a PAPER's claims in Markdown, on the models that PAGES of results name
     for its rows.
     """
@@ -219,10 +217,8 @@ def claims_of_paper(
                     )
                 )
     claimed = [limit_to_claims(one) for one in select_tables(paper, None) if one.claims]
-    found = settle_paper_claims(paper, claimed, rows)
-    return claims_table(
-        paper, found.tables, found.verdicts, marks=found.marks, is_short=is_short
-    ).to_markdown()
+    settled = settle_paper_claims(paper, claimed, rows)
+    return claims_table(paper, settled.tables, settled.verdicts, marks=settled.marks).to_markdown()
 
 
 def verdicts_of_page(path: Path, settings: Settings) -> str:
@@ -276,7 +272,6 @@ def refreshed(text: str, page: Path, settings: Settings) -> str:
             own.paper,
             [own.file, *(page.parent / one for one in own.others)],
             settings,
-            is_short=True,
         ),
     )
 
@@ -316,7 +311,7 @@ def main() -> None:
         shown = (
             verdicts_of_page(own, settings)
             if own.suffix
-            else claims_of_paper(own.name, arguments.pages, settings, is_short=False)
+            else claims_of_paper(own.name, arguments.pages, settings)
         )
         print(shown, end="")
         return
