@@ -36,10 +36,11 @@ def main() -> None:
         "retrieval-questions",
     )
     place = {text: number for number, text in enumerate(found.candidates)}
-    queries_at = np.array([place[text] for text in found.texts])[found.query]
-    links = coo_array(
-        (np.ones(len(queries_at)), (queries_at, found.relevant)), shape=(len(place),) * 2
-    )
+    query_texts = dict(found.queries.iter_rows())
+    document_texts = dict(found.documents.iter_rows())
+    queries_at = np.array([place[query_texts[query]] for query in found.items["query"]])
+    relevant = np.array([place[document_texts[document]] for document in found.items["document"]])
+    links = coo_array((np.ones(len(queries_at)), (queries_at, relevant)), shape=(len(place),) * 2)
     count, group = connected_components(links, directed=False)
     drawn = np.random.default_rng(chosen.seed).random(count) < chosen.share
     (chosen.folder / "qrels").mkdir(parents=True, exist_ok=True)
@@ -50,7 +51,7 @@ def main() -> None:
     ]
     rows = [
         (int(query), int(document))
-        for query, document in zip(queries_at, found.relevant, strict=True)
+        for query, document in zip(queries_at, relevant, strict=True)
         if drawn[group[query]]
     ]
     queries = [
