@@ -14,7 +14,7 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from embedlab.core.disk import FullDiskError
-from embedlab.core.errors import EmbedlabError, Interrupted
+from embedlab.core.errors import EmbedlabError, Hint, Interrupted, RecipeValue
 from embedlab.core.interrupts import StopRequest
 from embedlab.core.recipe import EvaluateSection
 from embedlab.encoders.device import random_tensors
@@ -137,6 +137,7 @@ def train_block(
                 epochs[data.index] = data.passes * (turn.number + 1) / data.steps
             _emit_steps(
                 session,
+                block,
                 meter.read(epochs, step=session.step, lr=stepper.lr, skipped=session.scale.skipped),
             )
         elif meter.is_beat_due():
@@ -152,7 +153,7 @@ def train_block(
                     {"mean_cosine": event.mean_cosine, "chance": event.chance}, step=session.step
                 )
         if agreed.is_checkpoint_due or is_last:
-            _checkpoint(session, stepper, meter.unreported())
+            _checkpoint(session, block, stepper, meter.unreported())
         meter.pause(time.perf_counter() - pause_start)
         if agreed.stop is not None and session.step < session.steps:
             is_saved = session.step in session.checkpoints.steps()
@@ -256,11 +257,11 @@ def adamw(parameters: dict[str, nn.Parameter]) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, fused=True)
 
 
-def _emit_steps(session: TrainingSession, steps: Sequence[events.Step]) -> None:
+def _emit_steps(session: TrainingSession, block: StageBlock, steps: Sequence[events.Step]) -> None:
     """Emit the event of each stage that a step was taken for."""
     for event in steps:
         if not math.isfinite(event.loss):
-            raise _divergence_error(session, event.lr, event.loss)
+            raise _divergence_error(session, block, event.stage, event.lr, event.loss)
         session.emit(event)
     first_step = steps[0]
     losses = {f"loss/{event.stage}": event.loss for event in steps} if len(steps) > 1 else {}
@@ -314,10 +315,13 @@ def _is_checkpoint_due(session: TrainingSession) -> bool:
     return waited >= max(CHECKPOINT_S, session.checkpoint_s / CHECKPOINT_SHARE)
 
 
-def _checkpoint(session: TrainingSession, stepper: _Stepper, unreported: Unreported) -> None:
+def _checkpoint(
+    session: TrainingSession, block: StageBlock, stepper: _Stepper, unreported: Unreported
+) -> None:
     began = time.perf_counter()
     if not all(bool(parameter.isfinite().all()) for parameter in stepper.parameters.values()):
-        raise _divergence_error(session, stepper.lr, math.nan)
+        leader = block.stages[block.leader].index
+        raise _divergence_error(session, block, leader, stepper.lr, math.nan)
     snapshot = Snapshot(
         step=session.step,
         best=session.best,
@@ -340,16 +344,26 @@ def _checkpoint(session: TrainingSession, stepper: _Stepper, unreported: Unrepor
     session.emit(saved)
 
 
-def _divergence_error(session: TrainingSession, lr: float, loss: float) -> EmbedlabError:
+def _divergence_error(
+    session: TrainingSession, block: StageBlock, stage: int, lr: float, loss: float
+) -> EmbedlabError:
     saved = session.checkpoints.steps()
     checkpoint_note = (
         f"the checkpoint of step {saved[-1]} is stored"
         if saved
         else "no checkpoint was saved before it"
     )
+    rate = next(data.stage.optim.lr for data in block.stages if data.index == stage)
+    section = "optim" if len(session.objectives) == 1 else f"stage.{stage}.optim"
+    if block.batches_a_step > 1:  # they have one rate
+        section = "stages.optim"
     return EmbedlabError(
         f"training diverged at step {session.step}: the loss is {loss} at learning rate "
         f"{lr:.3g}; {checkpoint_note}",
-        hint=f"use a lower rate, for example --set optim.lr={lr / 4:.1g}, or clip gradients: "
-        f"--set optim.clip=1.0",
+        hint=Hint(
+            "use a lower rate, for example ",
+            RecipeValue(f"{section}.lr", f"{rate / 4:.1g}"),
+            ", or clip gradients: ",
+            RecipeValue(f"{section}.clip", "1.0"),
+        ),
     )

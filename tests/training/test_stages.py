@@ -1,5 +1,6 @@
 """Whole runs on `--data tiny`: what they learn, leave behind and refuse."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.recipe import EvaluateSection
+from embedlab.core.errors import EmbedlabError, RecipeValue, UsageError
+from embedlab.core.overrides import set_values
+from embedlab.core.recipe import EvaluateSection, Recipe, from_table, recipe_to_table
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Best, Checkpoints, Snapshot
@@ -18,6 +20,7 @@ from tests.training.small_runs import (
     Train,
     assert_close,
     events_of,
+    joint_stages,
     length_of_a_vector,
     recipe_of,
     save_checkpoints,
@@ -102,15 +105,42 @@ def test_a_finished_run_is_not_trained_over(train: Train, tiny_encoder: Path) ->
         train(recipe)
 
 
-def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def poison(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Let the loss of a batch behind COUNT others be no number."""
     forward, calls = Learner.forward, iter(range(1000))
 
     def poisoned(learner: Learner, batch: object) -> torch.Tensor:
-        return forward(learner, batch) * (float("nan") if next(calls) == 6 else 1.0)  # type: ignore[arg-type]
+        return forward(learner, batch) * (float("nan") if next(calls) == count else 1.0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Learner, "forward", poisoned)
+
+
+@pytest.mark.parametrize(
+    ("stages", "count", "section"),
+    [(recipe_of, 0, "optim"), (two_stages, 11, "stage.1.optim"), (joint_stages, 9, "stages.optim")],
+)
+def test_what_may_help_a_training_that_diverges_can_be_typed(
+    stages: Callable[[Path], Recipe],
+    count: int,
+    section: str,
+    train: Train,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    poison(monkeypatch, count)
+    with pytest.raises(EmbedlabError, match="training diverged") as error:
+        train(stages(tiny_encoder))
+    assert f"--set {section}.lr=0.0003" in error.value.hint
+    changes = [str(part) for part in error.value.advice.parts if isinstance(part, RecipeValue)]
+    values = recipe_to_table(stages(tiny_encoder))
+    set_values(values, [change.removeprefix("--set ") for change in changes])
+    from_table(values, name="small", where="test")
+
+
+def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
+    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison(monkeypatch, 6)
     save_checkpoints(monkeypatch, every=3)
     said = r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step 6 is stored"
     with pytest.raises(EmbedlabError, match=said):
