@@ -18,7 +18,6 @@ from embedlab.core.session import Session
 from embedlab.core.version import __version__
 from embedlab.data.dataset import DatasetState
 from embedlab.experiments.paper_file import PublishedRow
-from embedlab.models.grammar import title_of
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.figures import (
     AXIS,
@@ -96,7 +95,7 @@ def _write(
 
 def write_comparison_page(path: Path, report: Report, session: Session) -> None:
     """Write the page of a REPORT to PATH."""
-    *other_titles, last_title = (title_of(model.name) for model in report.compared.models)
+    *other_titles, last_title = report.compared.titles.values()
     title = f"{', '.join(other_titles)} and {last_title}" if other_titles else last_title
     _write(path, title, list(_sections(report)), report.compared.states, session)
 
@@ -146,7 +145,10 @@ def _plot_next_to_published(comparison: TaskComparison, row: PublishedRow) -> Pl
     names = [model.name for model in comparison.models]
     ours = score_series(comparison, slices)[names.index(row.model)]
     published = Series(f"{row.paper}, {row.table}", [row.scores[label] for label in labels])
-    title, axis = f"{title_of(row.model)}: published and ours", f"{axis_metric(slices)}{AXIS}"
+    title, axis = (
+        f"{comparison.titles[row.model]}: published and ours",
+        f"{axis_metric(slices)}{AXIS}",
+    )
     return Plot("dots", title, [published, ours], axis, labels=labels)
 
 

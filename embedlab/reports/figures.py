@@ -21,7 +21,7 @@ from embedlab.core.names import option_values, outside_quotes
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import hide_folders, typed_path
 from embedlab.data.source import FIFTHS_OF
-from embedlab.models.grammar import title_of, titles_of
+from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.outcomes.property import property_named
 from embedlab.reports.notes import (
@@ -221,7 +221,8 @@ def score_plots(comparison: "TaskComparison") -> list[Plot]:
 def difference_plots(comparison: "TaskComparison") -> list[Plot]:
     """Return a plot for each task with all models but the first; none if that is the only model."""
     first_name, *other_names = (model.name for model in comparison.models)
-    subject = title_of(other_names[0]) if len(other_names) == 1 else "Each model"
+    titles = comparison.titles
+    subject = titles[other_names[0]] if len(other_names) == 1 else "Each model"
     plots = []
     for task, slices in slices_by_task(comparison).items():
         known_rows = [
@@ -230,11 +231,11 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
             if any(not isnan(difference.delta) for difference in row.differences.values())
         ]
         series = [
-            series_of(title_of(name), [_ends(row.differences[name]) for row in known_rows])
+            series_of(titles[name], [_ends(row.differences[name]) for row in known_rows])
             for name in other_names
         ]
         if series and known_rows:
-            title = f"{subject} minus {title_of(first_name)} on {task}, by {comparison.slicing.by}"
+            title = f"{subject} minus {titles[first_name]} on {task}, by {comparison.slicing.by}"
             axis = "difference, with 95% intervals"
             plots.append(Plot("dots", title, series, axis, labels=_labels(known_rows), line="zero"))
     return plots
@@ -242,9 +243,9 @@ def difference_plots(comparison: "TaskComparison") -> list[Plot]:
 
 def score_series(comparison: "TaskComparison", slices: Sequence[ComparedSlice]) -> list[Series]:
     """Return each model's scores on SLICES."""
-    names = [model.name for model in comparison.models]
     return [
-        series_of(title_of(name), [_ends(row.scores[name]) for row in slices]) for name in names
+        series_of(title, [_ends(row.scores[name]) for row in slices])
+        for name, title in comparison.titles.items()
     ]
 
 
@@ -263,11 +264,11 @@ def gold_scatter(
     dataset = _scatter_dataset(outcomes)
     columns = pl.DataFrame([outcomes.column("gold"), *outcomes.predictions])
     pairs = columns.filter(outcomes.column("dataset") == dataset)
-    series = []
+    titles, series = titles_of([model.name for model in models]), []
     for model in models[:_SCATTERS]:
         similarity = pl.mean_horizontal(model.members, ignore_nulls=False)
         gold, similarities = pairs.select("gold", similarity=similarity).drop_nulls()
-        name, values = title_of(model.name), similarities.to_list()
+        name, values = titles[model.name], similarities.to_list()
         series.append(Series(name, values, places=gold.to_list()))
     title = f"Similarity against the gold score on {dataset}"
     return Plot("scatter", title, series, "similarity", "gold score", has_means=has_means)
@@ -400,7 +401,7 @@ def _cost_plot(costs: "Costs", rows: "Sequence[tuple[CostRow, float]]", along: s
     "the difference of each model from the first one on each dataset or slice, with its interval",
 )
 def _compared_differences(compared: "TaskComparison", **_: object) -> Drawn:
-    first_title = title_of(compared.models[0].name)
+    first_title = compared.titles[compared.models[0].name]
     return difference_plots(compared), figure_caption(compared, f"Differences from {first_title}")
 
 

@@ -10,10 +10,20 @@ import numpy as np
 import polars as pl
 import pytest
 
+from embedlab.analysis.evidence import ModelColumns, evidence_of
+from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import UsageError
-from embedlab.reports.figures import FigureFile, draw_figure, figure_kind, figure_kinds
+from embedlab.reports.figures import (
+    FigureFile,
+    difference_plots,
+    draw_figure,
+    figure_kind,
+    figure_kinds,
+    score_plots,
+)
 from embedlab.reports.plots import band_means, draw_paper
 from embedlab.reports.series import BANDS, FEWEST, Plot, Series
+from tests.stored_scores import compared_items
 
 ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
 TWO = Series(name="two", values=[55.0, 70.0])
@@ -102,6 +112,20 @@ def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
     assert "n = 20 items in each of 2" in caption
     assert "Generated data" in caption
     assert "Test sentences are in the training data of one." in caption
+
+
+def test_models_whose_folders_have_one_name_are_drawn_under_their_whole_names() -> None:
+    names = ("/first/model", "/second/model")
+    models = [ModelColumns(name=name, members=(name,)) for name in names]
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=60)
+    predicted = {place: gold + rng.normal(size=60) for place in range(2)}
+    evidence = [evidence_of("sts", "sts12", gold, predicted, 2, measure=MEASURES["spearman"])]
+    compared = compared_items(evidence, models)
+    (scores,), (differences,) = score_plots(compared), difference_plots(compared)
+    assert [series.name for series in scores.series] == [*names]
+    assert [series.name for series in differences.series] == [names[1]]
+    assert differences.title.startswith("/second/model minus /first/model")
 
 
 def test_detectable_differences_are_drawn_next_to_the_observed_ones() -> None:
