@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from embedlab.core.printable import count_text
 from embedlab.encoders.encoder import Encoder, Vectors, unit_vectors
 from embedlab.encoders.layers import pooler_layer
-from embedlab.encoders.pooling import pooling_method, pools_by_pooler
+from embedlab.encoders.pooling import combined_pooling, pools_by_pooler
 from embedlab.encoders.pretrained import load_backbone
 from embedlab.encoders.tokens import TokenRows, budget_batches, gather_rows
 from embedlab.encoders.transformer import BATCH_TOKENS, TransformerEncoder
@@ -131,16 +131,20 @@ class ChosenText(NamedTuple):
     kind: str
 
 
+def first_words(stream: str, count: int) -> str:
+    """The first COUNT words of STREAM."""
+    return " ".join(stream.split()[:count])
+
+
 def chosen_texts(
-    limits: Sequence[int], words_for: Callable[[str, int], str] | None = None
+    limits: Sequence[int], begin: Callable[[str, int], str] = first_words
 ) -> list[ChosenText]:
     """About 200 texts: ordinary ones, odd ones, and texts of lengths around each of LIMITS in
     tokens.
 
-    `words_for(stream, tokens)` returns the beginning of a stream that has so many tokens; without
-    it, a word counts as a token.
+    `begin(stream, tokens)` returns the beginning of a stream that has so many tokens; by default a
+    word counts as a token.
     """
-    begin = words_for or _first_words
     words = _WORDS.split()
     lengths = {8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350}
     lengths |= {limit + step for limit in limits for step in (-2, 0, 1, 8)}
@@ -148,7 +152,6 @@ def chosen_texts(
     for number, tokens in enumerate(sorted(length for length in lengths if length > 2)):
         start = 31 * number % len(words)  # so that no two long texts begin in one way
         long.append(begin(" ".join(words[start:] + words * (tokens // len(words) + 1)), tokens))
-    rotations = {step: _PLAIN[step:] + _PLAIN[:step] for step in (3, 7)}
     kinds = {
         PLAIN: _PLAIN,
         "pairs": "|".join(_PAIRS).split("|"),
@@ -162,17 +165,13 @@ def chosen_texts(
         "questions": [f"{text}?" for text in _PLAIN[14:]],
         "joined": [
             f"{first}. {second}."
-            for rotated in rotations.values()
-            for first, second in zip(_PLAIN, rotated, strict=True)
+            for step in (3, 7)
+            for first, second in zip(_PLAIN, _PLAIN[step:] + _PLAIN[:step], strict=True)
         ],
         "parts": [" ".join(text.split()[start : start + 3]) for text in _PLAIN for start in (0, 3)],
     }
     texts = {text: kind for kind, texts_of_kind in kinds.items() for text in texts_of_kind}
     return [ChosenText(*item) for item in texts.items()]
-
-
-def _first_words(stream: str, count: int) -> str:
-    return " ".join(stream.split()[:count])
 
 
 Floats = NDArray[np.float64]
@@ -203,7 +202,13 @@ PROMPTS = (
 LENGTHS = (32, 64, 128, 256, 384, 512, 1024, 2048, 8192)
 UNCUT = 10**6
 
-Output = tuple[int, str, bool]  # the layer, the pooling, and whether the layers after it follow
+
+class Output(NamedTuple):
+    """Where in the reference a vector is taken from."""
+
+    layer: int = -1
+    pooling: str = ""
+    has_later_layers: bool = True  # those after pooling
 
 
 @dataclass(frozen=True)
@@ -216,18 +221,12 @@ class Change:
     _: KW_ONLY
     text: Callable[[str], str] | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)  # the prompt too
-    tokens: Callable[[list[int]], list[int]] | None = None  # of ids that were not cut
-    above: int | None = None  # only texts of more tokens are changed
+    tokens: Callable[[list[int]], list[int]] | None = None
+    above: int = 0  # only texts of more tokens are changed
 
     def changes(self, text: str, tokens: int) -> bool:
         """Whether it changes how a TEXT of so many TOKENS is read."""
-        if self.text is not None:
-            return self.text(text) != text
-        return self.above is None or tokens > self.above
-
-
-def _prompt_change(description: str, value: str, prompt: str) -> Change:
-    return Change("prompt", description, value, reading={"prompt": prompt})
+        return tokens > self.above if self.text is None else self.text(text) != text
 
 
 class VariedReference:
@@ -236,11 +235,12 @@ class VariedReference:
     def __init__(self, encoder: Encoder, prompts: Sequence[str]) -> None:
         self.encoder = encoder
         self.prompts = tuple(prompts)
-        self.own_output: Output = (-1, "", True)
+        self.own_output = Output()
         self.transformer = encoder if isinstance(encoder, TransformerEncoder) else None
         if self.transformer is not None:
             usage = self.transformer.usage
-            self.own_output = (-1 if usage.layer is None else usage.layer, usage.pooling, True)
+            layer = -1 if usage.layer is None else usage.layer
+            self.own_output = Output(layer, usage.pooling)
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """The tokens of each text before any is cut; words where it has no tokenizer."""
@@ -252,7 +252,7 @@ class VariedReference:
     def begin(self, stream: str, tokens: int) -> str:
         """The beginning of STREAM that becomes so many tokens, special ones included."""
         if self.transformer is None:
-            return _first_words(stream, tokens)
+            return first_words(stream, tokens)
         special_count = int(self.count_tokens([""])[0])
         offsets = self.transformer.tokenizer(
             stream,
@@ -264,25 +264,37 @@ class VariedReference:
         return stream[: offsets[-1][1]]
 
     @cached_property
-    def _pooler(self) -> torch.nn.Module | None:
-        assert self.transformer is not None
-        if pools_by_pooler(self.own_output[1]):
-            return self.transformer.layers[0]
-        pooler = load_backbone(self.transformer.usage.source)[1]
-        width = int(self.transformer.backbone.config.hidden_size)
-        return None if pooler is None else pooler_layer(pooler, width, seed=0, spread=0.02)
+    def outputs(self) -> list[Output]:
+        """The reference's own output, and all that may be in its place."""
+        encoder = self.transformer
+        if encoder is None:
+            return [self.own_output]
+        pooler, later_layers = self._layers
+        numbers = (-1, *range(int(encoder.backbone.config.num_hidden_layers)))
+        outputs = [Output(layer, pooling) for layer in numbers for pooling in POOLINGS]
+        if pooler is not None:
+            outputs.append(Output(pooling="pooler"))
+        if len(later_layers):
+            outputs.append(Output(pooling=encoder.pooling, has_later_layers=False))
+        return [self.own_output, *outputs]
 
-    def outputs(
-        self,
-        texts: Sequence[str],
-        changes: Sequence[Change] = (),
-        output: Output | None = None,
-        *,
-        has_all: bool = False,
+    @cached_property
+    def _layers(self) -> tuple[torch.nn.Module | None, torch.nn.Sequential]:
+        """The model's own pooler if it has one, and the layers that follow any pooling."""
+        encoder = self.transformer
+        assert encoder is not None
+        if pools_by_pooler(encoder.pooling):
+            own_pooler, *later_layers = encoder.layers
+            return own_pooler, torch.nn.Sequential(*later_layers)
+        pooler = load_backbone(encoder.usage.source)[1]
+        width = int(encoder.backbone.config.hidden_size)
+        layer = None if pooler is None else pooler_layer(pooler, width, seed=0, spread=0.02)
+        return layer, encoder.layers
+
+    def vectors(
+        self, texts: Sequence[str], changes: Sequence[Change], outputs: Sequence[Output]
     ) -> dict[Output, Vectors]:
-        """The vectors of TEXTS under CHANGES, neither normalised nor cut, by OUTPUT (default: the
-        reference's own), or by every output if HAS_ALL.
-        """
+        """The vectors of TEXTS under CHANGES, neither normalised nor cut, at each of OUTPUTS."""
         reading_changes: dict[str, Any] = {}
         for change in changes:
             texts = [*map(change.text, texts)] if change.text else texts
@@ -290,34 +302,23 @@ class VariedReference:
         if self.transformer is None:
             prompt = reading_changes.get("prompt", "")
             return {self.own_output: self.encoder.encode([f"{prompt}{text}" for text in texts])}
-        cuts = [change for change in changes if change.tokens is not None]
-        if any(change.above is not None for change in cuts):
-            reading_changes["max_tokens"] = UNCUT
         reading = replace(self.transformer.usage.reading, **reading_changes)
         rows = self.transformer.token_ids(texts, reading)
-        if cuts and (cut := cuts[0].tokens) is not None:
-            ids = np.split(rows.flat, rows.offsets[1:-1])
-            rows = gather_rows([cut(row.tolist()) for row in ids], rows.truncated)
-        return self._pooled(rows, output or self.own_output, has_all=has_all)
+        for change in changes:
+            if change.tokens is not None:
+                ids = np.split(rows.flat, rows.offsets[1:-1])
+                rows = gather_rows([change.tokens(row.tolist()) for row in ids], rows.truncated)
+        return self._encode(self.transformer, rows, outputs)
 
-    def _pooled(self, rows: TokenRows, output: Output, *, has_all: bool) -> dict[Output, Vectors]:
-        encoder = self.transformer
-        assert encoder is not None
-        layers = [*encoder.layers]
-        later_layers = torch.nn.Sequential(*layers[pools_by_pooler(encoder.pooling) :])
-        output_keys = [output]
-        if has_all:
-            count = int(encoder.backbone.config.num_hidden_layers)
-            numbers = (-1, *range(count))
-            output_keys += [(layer, pool, True) for layer in numbers for pool in POOLINGS]
-            if self._pooler is not None:
-                output_keys.append((-1, "pooler", True))
-            if len(later_layers):
-                output_keys.append((-1, self.own_output[1], False))
-        vectors_of_output: dict[Output, Vectors] = {}
+    def _encode(
+        self, encoder: TransformerEncoder, rows: TokenRows, outputs: Sequence[Output]
+    ) -> dict[Output, Vectors]:
+        """The vectors at each of OUTPUTS; that of a row without tokens is zero."""
+        pooler, later_layers = self._layers
         device = encoder.machine.device
         filled = np.flatnonzero(rows.lengths)
         pad = int(encoder.tokenizer.pad_token_id or 0)
+        vectors_of_output: dict[Output, Vectors] = {}
         for batch in budget_batches(rows.lengths[filled], BATCH_TOKENS[device.type]):
             arrays = rows.padded(filled[batch], pad)
             ids, mask, *types = (torch.from_numpy(array).to(device) for array in arrays)
@@ -329,22 +330,30 @@ class VariedReference:
                     **encoder.segments(ids, *types),
                 )
                 weights = encoder.pooling_weights(ids, mask)
-                for key in output_keys:
-                    layer, pooling, has_after = key
-                    states = result.hidden_states[layer] if layer + 1 else result.last_hidden_state
-                    pool = pooling_method(pooling).pool
-                    vectors = pool(states.float(), mask if weights is None else weights)
-                    if pooling == "pooler" and self._pooler is not None:
-                        vectors = self._pooler(vectors)
-                    if has_after:
+                for output in outputs:
+                    states = result.last_hidden_state
+                    if output.layer != -1:
+                        states = result.hidden_states[output.layer]
+                    method = combined_pooling(output.pooling, skips_prompt=weights is not None)
+                    vectors = method.pool(states.float(), mask if weights is None else weights)
+                    if pooler is not None and pools_by_pooler(output.pooling):
+                        vectors = pooler(vectors)
+                    if output.has_later_layers:
                         with torch.autocast(device.type, enabled=False):
                             vectors = later_layers(vectors)
-                    empty = np.zeros((len(rows), vectors.shape[1]), np.float32)
-                    output_vectors = vectors_of_output.setdefault(key, empty)
+                    zeros = np.zeros((len(rows), vectors.shape[1]), np.float32)
+                    output_vectors = vectors_of_output.setdefault(output, zeros)
                     output_vectors[filled[batch]] = vectors.float().cpu().numpy()
-        if vectors_of_output:
-            return vectors_of_output
-        return dict.fromkeys(output_keys, np.zeros((len(rows), encoder.dim), np.float32))
+        zeros = np.zeros((len(rows), encoder.dim), np.float32)
+        return vectors_of_output or dict.fromkeys(outputs, zeros)
+
+
+class Hypothesis(NamedTuple):
+    """A way to get the served vectors that was tried on some texts."""
+
+    description: str
+    explained: float  # share of these texts
+    median: float  # 1 − cosine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,8 +367,7 @@ class ServedDifference:
     )
     explained_distances: Floats  # (texts,): the same to the reference with the causes
     limit: float  # above which a text is not explained
-    # hypothesis, share explained, median 1 − cosine
-    hypotheses: tuple[tuple[str, float, float], ...]
+    hypotheses: tuple[Hypothesis, ...]  # the best first
     norms: tuple[float, float]  # medians, served and the reference's own
     dims: tuple[int, int]  # numbers a vector, served and the reference's own
 
@@ -380,7 +388,14 @@ class ServedDifference:
         return next((name for name, tolerance in PRECISIONS.items() if worst <= tolerance), None)
 
 
-Cause = tuple[Change, Floats]  # and what remains of each text; nan where that is not known
+class Explanation(NamedTuple):
+    """Causes of a difference."""
+
+    causes: list[Change]
+    remaining: Floats  # 1 − cosine of each text under the causes; nan where that is not known
+    # of the sample, uncut; None: the causes leave open how long vectors are
+    vectors: Vectors | None = None
+    width: int = 0  # numbers a vector of another model
 
 
 class Search:
@@ -403,7 +418,8 @@ class Search:
         self.reference = reference
         self.encode_again = encode_again
         self.other_models = other_models
-        self.stored, self.served = stored_form(served, reference.encoder.dim)
+        self.stored, self.read_stored = stored_form(served, reference.encoder.dim)
+        self.served = self.read_stored(served)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
         self.tokens = reference.count_tokens(self.texts)
         short_rows = np.flatnonzero([text.kind == PLAIN for text in texts])
@@ -411,158 +427,154 @@ class Search:
             short_rows = np.argsort(self.tokens, kind="stable")
         self.sample_rows = short_rows[:SHORTS]
         self.sample_texts = [self.texts[row] for row in self.sample_rows]
-        self.hypotheses: dict[str, tuple[float, float]] = {}
+        self.hypotheses: dict[str, Hypothesis] = {}
+        # of each output without any change
+        self.outputs = reference.vectors(self.texts, (), reference.outputs)
+        self.own_vectors = self.outputs[reference.own_output]
+        self.base = self._distances(self.own_vectors)
 
-    def distances(
+    def find_causes(self) -> ServedDifference:
+        """The causes, found one after the other, and what remains."""
+        own_sample = self.own_vectors[self.sample_rows]
+        explanation = Explanation([], self.base, own_sample)
+        if (self.base > PRECISIONS["float32"]).any():
+            explanation = (
+                self._find_order()
+                or self._find_padding()
+                or self._find_changes()
+                or self._find_other_model()
+                or self._find_low_bits()
+                or explanation
+            )
+        causes = [*explanation.causes]
+        if self.stored:
+            causes.insert(0, Change("stored", f"stored as {self.stored}", self.stored))
+        is_explained = float((explanation.remaining <= self.limit).mean()) > 0.5
+        dim = self.served.shape[1]
+        if dim < (explanation.width or self.own_vectors.shape[1]) and is_explained:
+            causes.append(Change("dim", f"cut to {dim} dimensions", str(dim)))
+        vectors = explanation.vectors
+        norms, rule = self._norms(own_sample if vectors is None else vectors)
+        if rule is not None and is_explained and vectors is not None and not self.stored:
+            causes.append(rule)
+        hypotheses = sorted(
+            self.hypotheses.values(),
+            key=lambda hypothesis: (-hypothesis.explained, hypothesis.median),
+        )
+        return ServedDifference(
+            texts=self.chosen_texts,
+            causes=tuple(causes),
+            reference_distances=self.base,
+            explained_distances=explanation.remaining,
+            limit=self.limit,
+            hypotheses=tuple(hypotheses),
+            norms=norms,
+            dims=(dim, self.reference.encoder.dim),
+        )
+
+    def _distances(
         self, vectors: Vectors, rows: Rows | slice = slice(None), served: Vectors | None = None
     ) -> Floats:
         """1 − cosine of served vectors, those of ROWS unless others are given, to the first
         components of VECTORS; inf where these are fewer.
         """
         served = self.served[rows] if served is None else served
-        shortened = self._cut_to_served(vectors)
+        shortened = self._as_served(vectors)
         if shortened.shape != served.shape:
             return np.full(len(served), np.inf)
         both_zero = ~served.any(axis=1) & ~shortened.any(axis=1)
         return np.where(both_zero, 0.0, np.maximum(_cosine_distances(served, shortened), 0.0))
 
-    def _cut_to_served(self, vectors: Vectors) -> Vectors:
+    def _as_served(self, vectors: Vectors) -> Vectors:
         """The first components of VECTORS as the served ones are stored."""
         shortened = vectors[:, : self.served.shape[1]]
         if self.stored == "binary":
             return np.where(shortened > 0, np.float32(1), np.float32(-1))
         return shortened
 
-    def find_causes(self) -> ServedDifference:
-        """The causes, found one after the other, and what remains."""
-        reference, sample = self.reference, self.sample_rows
-        outputs = reference.outputs(self.texts, has_all=True)
-        own_vectors = outputs[reference.own_output]
-        base = self.distances(own_vectors)
-        causes = [Change("stored", f"stored as {self.stored}", self.stored)] if self.stored else []
-        changes: list[Change] = []
-        output, remaining = reference.own_output, base
-        overall_cause, width = None, own_vectors.shape[1]
-        if (base > PRECISIONS["float32"]).any():
-            overall_cause = self._order_cause(own_vectors) or self._padding_cause(own_vectors, base)
-            if overall_cause is None:
-                changes, output, remaining = self._changes(outputs)
-                causes += [*self._output_causes(output), *changes]
-                if not changes and np.median(remaining[sample]) > self.limit:
-                    low_bits = self._low_bits_cause
-                    overall_cause, width = self._other_model() or (low_bits(base), width)
-            if overall_cause is not None:
-                remaining = overall_cause[1]
-                causes.append(overall_cause[0])
-        is_explained = float((remaining <= self.limit).mean()) > 0.5
-        dim = self.served.shape[1]
-        if dim < width and is_explained:
-            causes.append(Change("dim", f"cut to {dim} dimensions", str(dim)))
-        vectors = outputs[output][sample]
-        if changes:
-            vectors = reference.outputs(self.sample_texts, changes, output)[output]
-        norms, rule = self._norms(vectors)
-        if not self.stored and overall_cause is None and rule is not None and is_explained:
-            causes.append(rule)
-        hypotheses = [(name, share, median) for name, (share, median) in self.hypotheses.items()]
-        hypotheses.sort(key=lambda hypothesis: (-hypothesis[1], hypothesis[2]))
-        return ServedDifference(
-            texts=self.chosen_texts,
-            causes=tuple(causes),
-            reference_distances=base,
-            explained_distances=remaining,
-            limit=self.limit,
-            hypotheses=tuple(hypotheses),
-            norms=norms,
-            dims=(dim, reference.encoder.dim),
-        )
+    def _try(self, description: str, distances: Floats) -> Hypothesis:
+        """Record how well a hypothesis explains the texts that it was tried on."""
+        explained = float((distances <= self.limit).mean())
+        hypothesis = Hypothesis(description, explained, float(np.median(distances)))
+        self.hypotheses[description] = hypothesis
+        return hypothesis
 
-    def _order_cause(self, reference_vectors: Vectors) -> Cause | None:
-        """The cause where vectors are right, but of other texts."""
-        own_vectors = self._cut_to_served(reference_vectors)
+    def _find_order(self) -> Explanation | None:
+        """Explain vectors that are right, but of other texts."""
+        own_vectors = self._as_served(self.own_vectors)
         if own_vectors.shape[1] != self.served.shape[1]:
             return None
         distances = 1 - unit_vectors(self.served) @ unit_vectors(own_vectors).T
         is_moved = np.diag(distances) > self.limit
         nearest = distances.min(axis=1)
-        share, _ = self._record_hypothesis("in another order", nearest)
-        if share < 0.9 or is_moved.mean() < 0.1:
+        if self._try("in another order", nearest).explained < 0.9 or is_moved.mean() < 0.1:
             return None
         moved = int(is_moved.sum())
         description = f"in another order: {count_text(moved, 'texts have')} the vector of another"
-        return Change("order", description, str(moved)), nearest
+        return Explanation([Change("order", description, str(moved))], nearest)
 
-    def _padding_cause(self, own_vectors: Vectors, base: Floats) -> Cause | None:
-        """The cause where a vector depends on the texts that are sent with it, or on chance."""
-        differing_rows = self.sample_rows[base[self.sample_rows] > self.limit][:ALONE]
-        if self.encode_again is None or not len(differing_rows):
+    def _find_padding(self) -> Explanation | None:
+        """Explain vectors that depend on the texts that are sent with them, or on chance."""
+        rows = self.sample_rows[self.base[self.sample_rows] > self.limit][:ALONE]
+        if self.encode_again is None or not len(rows):
             return None
-        unknown_distances = np.full(len(base), np.nan)
-        first_vectors = self.served[:32]
-        repeated_vectors = self.encode_again(self.texts[:32])
-        if np.median(_cosine_distances(repeated_vectors, first_vectors)) > self.limit:
-            description = "with other vectors at each call (dropout left on?)"
-            return Change("chance", description), unknown_distances
-        alone_vectors = np.concatenate(
-            [self.encode_again([self.texts[row]]) for row in differing_rows]
-        )
-        distances = self.distances(own_vectors[differing_rows], served=alone_vectors)
-        if self._record_hypothesis("each text alone", distances)[0] < 0.9:
-            return None
-        description = (
-            "each text alone, but not in a batch: padding is pooled or attended to (wrong padding "
-            "side, or a lost attention mask)"
-        )
-        return Change("padding", description), unknown_distances
+        repeated = self.read_stored(self.encode_again(self.texts[:32]))
+        change = Change("chance", "with other vectors at each call (dropout left on?)")
+        if np.median(_cosine_distances(repeated, self.served[:32])) <= self.limit:
+            alone = [self.encode_again([self.texts[row]]) for row in rows]
+            served = self.read_stored(np.concatenate(alone))
+            distances = self._distances(self.own_vectors[rows], served=served)
+            if self._try("each text alone", distances).explained < 0.9:
+                return None
+            description = (
+                "each text alone, but not in a batch: padding is pooled or attended to (wrong "
+                "padding side, or a lost attention mask)"
+            )
+            change = Change("padding", description)
+        return Explanation([change], np.full(len(self.base), np.nan))
 
-    def _changes(self, outputs: Mapping[Output, Vectors]) -> tuple[list[Change], Output, Floats]:
-        """The best changes and output, and what remains of all texts; OUTPUTS are those without any
-        change.
-        """
-        hypotheses = self._ranked_outputs(outputs)
-        (share, _), changes, output, median = min(hypotheses, key=lambda hypothesis: hypothesis[0])
-        if share > -0.5:
-            own_output = self.reference.own_output
-            return [], own_output, self.distances(outputs[own_output])
+    def _find_changes(self) -> Explanation | None:
+        """Explain the vectors by another output and changes of what is read."""
+        (explained, _), changes, output, median = max(
+            self._ranked_outputs(), key=lambda ranked: ranked[0]
+        )
+        if explained < 0.5:
+            return None
         fit = min(max(1e-5, 20 * median), self.limit)
-        remaining = self.distances(outputs[output])
+        vectors = self.outputs[output]
         if changes:
-            remaining = self._distances_under(np.arange(len(self.texts)), changes, output)
+            vectors = self.reference.vectors(self.texts, changes, [output])[output]
+        remaining = self._distances(vectors)
+        sample_vectors = vectors[self.sample_rows]
         while len(changes) < MOST_CHANGES and (remaining > fit).any():
-            step, remaining_after = self._best_further_change(remaining, changes, output, fit)
-            if step is None or (remaining_after > fit).sum() >= (remaining > fit).sum():
+            change, remaining_after = self._best_further_change(remaining, changes, output, fit)
+            if change is None or (remaining_after > fit).sum() >= (remaining > fit).sum():
                 break
-            changes = [*changes, step]
+            changes = [*changes, change]
             remaining = remaining_after
-        return changes, output, remaining
+        if changes:
+            sample_vectors = self.reference.vectors(self.sample_texts, changes, [output])[output]
+        return Explanation([*self._output_causes(output), *changes], remaining, sample_vectors)
 
     def _ranked_outputs(
-        self, outputs: Mapping[Output, Vectors]
+        self,
     ) -> Iterator[tuple[tuple[float, float], list[Change], Output, float]]:
         """Yield the rank of each output under each change of every vector, the change, the output
         and the median distance of short texts.
         """
+        outputs = self.outputs
         unchanged = {output: vectors[self.sample_rows] for output, vectors in outputs.items()}
-        for applied in ([], *([change] for change in self._changes_of_all_texts())):
+        for changes in ([], *([change] for change in self._changes_of_all_texts())):
             vectors_of_output = unchanged
-            if applied:
-                vectors_of_output = self.reference.outputs(self.sample_texts, applied, has_all=True)
+            if changes:
+                vectors_of_output = self.reference.vectors(self.sample_texts, changes, [*outputs])
             for output, vectors in vectors_of_output.items():
-                causes = [*self._output_causes(output), *applied]
+                causes = [*self._output_causes(output), *changes]
                 description = ", ".join(cause.description for cause in causes) or "as it is"
-                share, median = self._record_hypothesis(
-                    description, self.distances(vectors, self.sample_rows)
-                )
-                rank = (-round(share, 1), log10(max(median, 1e-7)) + len(causes))
-                yield rank, applied, output, median
-
-    def _record_hypothesis(self, description: str, distances: Floats) -> tuple[float, float]:
-        """Record the share of texts that a hypothesis explains, and its median."""
-        self.hypotheses[description] = (
-            float((distances <= self.limit).mean()),
-            float(np.median(distances)),
-        )
-        return self.hypotheses[description]
+                hypothesis = self._try(description, self._distances(vectors, self.sample_rows))
+                cost = log10(max(hypothesis.median, 1e-7)) + len(causes)
+                rank = (round(hypothesis.explained, 1), -cost)
+                yield rank, changes, output, hypothesis.median
 
     def _best_further_change(
         self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
@@ -573,14 +585,18 @@ class Search:
         unexplained_rows = np.flatnonzero(remaining > fit)
         best_change = None
         most_explained = 0
-        cuts = self._cuts(unexplained_rows, remaining, changes, output, fit)
-        for change in (*self._changes_of_some_texts(), *cuts):
+        cuts = self._cuts(remaining, changes, output, fit)
+        text_changes = [
+            Change("text", f"with {description}", description, text=step)
+            for description, step in _TEXT_CHANGES.items()
+        ]
+        for change in (*text_changes, *cuts):
             affected_rows = np.intersect1d(self._changed_rows(change), unexplained_rows)
             if change in changes or not len(affected_rows):
                 continue
             sample = affected_rows[:: max(1, len(affected_rows) // SAMPLE)]
             distances = self._distances_under(sample, [*changes, change], output)
-            self._record_hypothesis(change.description, distances)
+            self._try(change.description, distances)
             share = (distances <= fit).mean()
             explained = int(share * len(affected_rows))
             if explained > most_explained and share >= 0.25:
@@ -600,25 +616,21 @@ class Search:
     def _distances_under(self, rows: Rows, changes: Sequence[Change], output: Output) -> Floats:
         """The distances of some texts to the reference under CHANGES."""
         texts = [self.texts[row] for row in rows]
-        return self.distances(self.reference.outputs(texts, changes, output)[output], rows)
+        return self._distances(self.reference.vectors(texts, changes, [output])[output], rows)
 
     def _cuts(
-        self,
-        unexplained_rows: Rows,
-        remaining: Floats,
-        changes: Sequence[Change],
-        output: Output,
-        fit: float,
+        self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
     ) -> Iterator[Change]:
         """Yield, for each way to truncate texts, the length that is best on three of the
-        UNEXPLAINED_ROWS: a usual length, or one between the longest text that fits and the shortest
-        that does not.
+        unexplained texts: a usual length, or one between the longest text that fits and the
+        shortest that does not.
         """
         transformer = self.reference.transformer
         if transformer is None:
             return
+        unexplained_rows = np.flatnonzero(remaining > fit)
         by_length = unexplained_rows[np.argsort(self.tokens[unexplained_rows], kind="stable")]
-        sample = by_length[[0, len(unexplained_rows) // 2, -1]]
+        sample = by_length[[0, len(by_length) // 2, -1]]
         high, _, longest = self.tokens[sample].tolist()
         low = int(self.tokens[remaining <= fit].max(initial=3))
         boundary_lengths = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
@@ -628,8 +640,18 @@ class Search:
         lengths = sorted(length for length in candidates if 3 <= length <= longest_cut)
         if not lengths:
             return
-        for form in ("", *_CUTS):
-            cuts = [_truncation(length, own_limit, form) for length in lengths]
+        for form, cut_tokens in _CUTS.items():
+            cuts = []
+            for length in lengths:
+                cut = Change(
+                    "truncation",
+                    f"truncated at {length} tokens{form}",
+                    str(length),
+                    reading={"max_tokens": length if cut_tokens is None else UNCUT},
+                    tokens=None if cut_tokens is None else partial(cut_tokens, length),
+                    above=min(length, own_limit),
+                )
+                cuts.append(cut)
             distances = [self._distances_under(sample, [*changes, cut], output) for cut in cuts]
             medians = np.median(distances, axis=1)
             yield cuts[int(np.argmin(medians))]
@@ -641,96 +663,90 @@ class Search:
         transformer = self.reference.transformer
         own_prompt = "" if transformer is None else transformer.usage.reading.prompt
         if own_prompt:
-            yield _prompt_change("without its prompt", "", "")
-            yield _prompt_change("with its prompt twice", "twice", own_prompt + own_prompt)
+            yield _prompted("without its prompt", "", "")
+            yield _prompted("with its prompt twice", "twice", own_prompt + own_prompt)
         for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
             if prompt in {"", own_prompt}:
                 continue
             description = f"with the prompt {prompt!r}"
-            yield _prompt_change(description, prompt, prompt)
+            yield _prompted(description, prompt, prompt)
             if own_prompt:
-                yield _prompt_change(f"{description} before its own", prompt, prompt + own_prompt)
+                yield _prompted(f"{description} before its own", prompt, prompt + own_prompt)
             else:
-                yield _prompt_change(f"{description} twice", prompt + prompt, prompt + prompt)
+                yield _prompted(f"{description} twice", prompt + prompt, prompt + prompt)
         yield Change("upper", "with upper-cased texts", text=str.upper)
-        if transformer is None:
-            return
-        one_token_less = {"max_tokens": transformer.max_tokens - 1}
-        for value, description, reading, tokens in (
-            ("no-end", "without the token that ends a text", {"special": "no-end"}, None),
-            ("none", "without special tokens", {"special": "none"}, None),
-            ("no-begin", "without the token that begins a text", {}, lambda ids: ids[1:]),
-            (
-                "end-twice",
+        if transformer is not None:
+            yield Change(
+                "special",
+                "without the token that ends a text",
+                "no-end",
+                reading={"special": "no-end"},
+            )
+            yield Change("special", "without special tokens", "none", reading={"special": "none"})
+            yield Change(
+                "special",
+                "without the token that begins a text",
+                "no-begin",
+                tokens=lambda ids: ids[1:],
+            )
+            yield Change(
+                "special",
                 "with the token that ends a text twice",
-                one_token_less,
-                lambda ids: [*ids, *ids[-1:]],
-            ),
-        ):
-            yield Change("special", description, value, reading=reading, tokens=tokens)
-
-    def _changes_of_some_texts(self) -> Iterator[Change]:
-        """Changes of some texts."""
-        steps: dict[str, Callable[[str], str]] = {
-            "lower-cased texts": str.lower,
-            "texts without spaces around them": str.strip,
-            "line breaks made spaces": lambda text: " ".join(text.splitlines()),
-            "each run of spaces made one": lambda text: " ".join(text.split()),
-            "accents removed": _without_accents,
-            "texts in Unicode's form NFKC": partial(unicodedata.normalize, "NFKC"),
-            "texts in Unicode's form NFD": partial(unicodedata.normalize, "NFD"),
-            "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
-        }
-        for description, step in steps.items():
-            yield Change("text", f"with {description}", description, text=step)
+                "end-twice",
+                reading={"max_tokens": transformer.max_tokens - 1},
+                tokens=lambda ids: [*ids, *ids[-1:]],
+            )
 
     def _output_causes(self, output: Output) -> Iterator[Change]:
         """How OUTPUT differs from the reference's own."""
-        layer, pooling, has_after = output
-        if pooling != self.reference.own_output[1]:
-            yield Change("pooling", f"with {pooling} pooling", pooling)
-        if layer != self.reference.own_output[0]:
-            yield Change("layer", f"of layer {layer}", str(layer))
-        if not has_after:
+        own_output = self.reference.own_output
+        if output.pooling != own_output.pooling:
+            yield Change("pooling", f"with {output.pooling} pooling", output.pooling)
+        if output.layer != own_output.layer:
+            yield Change("layer", f"of layer {output.layer}", str(output.layer))
+        if not output.has_later_layers:
             yield Change("layers", "without the layers after pooling")
 
-    def _other_model(self) -> tuple[Cause, int] | None:
-        """The first of the other models whose vectors are the served ones, and the width of its
-        vectors.
-        """
+    def _find_other_model(self) -> Explanation | None:
+        """Explain the vectors by the first of the other models that gives them."""
         for name, load in self.other_models.items():
             encoder = load()
-            distances = self.distances(encoder.encode(self.sample_texts), self.sample_rows)
-            if self._record_hypothesis(f"the model {name}", distances)[0] > 0.9:
+            distances = self._distances(encoder.encode(self.sample_texts), self.sample_rows)
+            if self._try(f"the model {name}", distances).explained > 0.9:
                 vectors = encoder.encode(self.texts)
-                cause = Change("model", f"another model: {name}", name)
-                return (cause, self.distances(vectors)), vectors.shape[1]
+                change = Change("model", f"another model: {name}", name)
+                remaining = self._distances(vectors)
+                return Explanation([change], remaining, width=vectors.shape[1])
         return None
 
-    def _low_bits_cause(self, base: Floats) -> Cause | None:
-        """The cause where served vectors are about as far away as those of an int8 copy."""
+    def _find_low_bits(self) -> Explanation | None:
+        """Explain vectors that are about as far away as those of an int8 copy."""
         from embedlab.encoders.checkpoint import open_transformer
 
         encoder = self.reference.transformer
-        if encoder is None or encoder.machine.device.type != "cpu" or not np.isfinite(base).all():
+        is_on_cpu = encoder is not None and encoder.machine.device.type == "cpu"
+        if encoder is None or not is_on_cpu or not np.isfinite(self.base).all():
             return None
         copy = open_transformer(encoder.usage, encoder.machine.in_dtype("int8"), name="int8")
         exact, rounded = encoder.encode(self.sample_texts), copy.encode(self.sample_texts)
         step = float(np.median(_cosine_distances(exact, rounded)))
-        distance = float(np.median(base[self.sample_rows]))
+        distance = float(np.median(self.base[self.sample_rows]))
         if not step / INT8_RANGE <= distance <= min(step * INT8_RANGE, FARTHEST_INT8):
             return None
         description = (
             f"with weights of about 8 bits (median cosine {1 - distance:.4f}, of an int8 copy "
             f"{1 - step:.4f})"
         )
-        return Change("weights", description, "int8"), np.full(len(base), np.nan)
+        return Explanation(
+            [Change("weights", description, "int8")], np.full(len(self.base), np.nan)
+        )
 
     def _norms(self, vectors: Vectors) -> tuple[tuple[float, float], Change | None]:
         """The median norms of SERVED and the reference, and the cause where they differ."""
-        matrices = (self.served[self.sample_rows], vectors, vectors[:, : self.served.shape[1]])
+        shortened_vectors = vectors[:, : self.served.shape[1]]
         served, raw, shortened = (
-            np.linalg.norm(matrix.astype(np.float64), axis=1) for matrix in matrices
+            np.linalg.norm(matrix.astype(np.float64), axis=1)
+            for matrix in (self.served[self.sample_rows], vectors, shortened_vectors)
         )
         tokens = self.tokens[self.sample_rows]
         unit = shortened / np.where(raw > 0, raw, 1)
@@ -745,15 +761,16 @@ class Search:
             "summed over tokens in place of their mean": shortened * tokens,
             "divided by the root of the number of tokens": shortened * np.sqrt(tokens),
         }
-        ratios = {
-            description: served / np.where(norms > 0, norms, 1)
-            for description, norms in rules.items()
-        }
-        for description, ratio in ratios.items():
+        for description, norms in rules.items():
+            ratio = served / np.where(norms > 0, norms, 1)
             if np.median(np.abs(ratio - 1)) < 0.01:
                 return medians, Change("norm", description, description) if description else None
-        scale = f"{np.median(ratios['']):.3g}"
+        scale = f"{np.median(served / np.where(usual > 0, usual, 1)):.3g}"
         return medians, Change("norm", f"of other lengths, about {scale} times", scale)
+
+
+def _prompted(description: str, value: str, prompt: str) -> Change:
+    return Change("prompt", description, value, reading={"prompt": prompt})
 
 
 def _cosine_distances(first: Vectors, second: Vectors) -> Floats:
@@ -762,45 +779,52 @@ def _cosine_distances(first: Vectors, second: Vectors) -> Floats:
     return 1 - cosines
 
 
-def stored_form(served: Vectors, width: int) -> tuple[str, Vectors]:
-    """How the components of SERVED are stored, empty unless in few bits, and the vectors of WIDTH
-    numbers that they stand for.
+def stored_form(served: Vectors, width: int) -> tuple[str, Callable[[Vectors], Vectors]]:
+    """How the components of SERVED are stored, empty unless in few bits, and what gives the vectors
+    of WIDTH numbers that they stand for.
     """
-    values = set(np.unique(served).tolist())
-    if values <= {-1.0, 1.0}:
-        return "binary", served
-    if values <= {0.0, 1.0}:
-        return "binary", served * 2 - 1
-    if (served != np.rint(served)).any():
-        return "", served
-    low, high = min(values), max(values)
+    values = np.unique(served)
+    low, high = values[[0, -1]].tolist()
+    if np.isin(values, (0, 1)).all():
+        return "binary", lambda vectors: vectors * 2 - 1
+    if np.isin(values, (-1, 1)).all():
+        return "binary", np.asarray
+    if (values != np.rint(values)).any():
+        return "", np.asarray
     if width == served.shape[1] * 8 and high - low <= 255:
-        packed_bytes = (served + (128 if low < 0 else 0)).astype(np.uint8)
-        return "binary", np.unpackbits(packed_bytes, axis=1).astype(np.float32) * 2 - 1
-    is_int8 = low >= -128 and high <= 127
-    return "int8" if is_int8 else "", served
+        shift = 128 if low < 0 else 0
+        return "binary", partial(_unpacked, shift=shift)
+    return "int8" if low >= -128 and high <= 127 else "", np.asarray
 
 
-# how texts are cut otherwise than by the tokenizer
-_CUTS: Mapping[str, Callable[..., list[int]]] = {
-    ", the one that ends a text lost with them": lambda ids, length: ids[:length],
-    " from the front: a text's end is kept": lambda ids, length: (
+def _unpacked(vectors: Vectors, shift: int) -> Vectors:
+    """The bits of packed bytes as −1 and 1."""
+    bits = np.unpackbits((vectors + shift).astype(np.uint8), axis=1)
+    return bits.astype(np.float32) * 2 - 1
+
+
+# how texts are cut: None as by the tokenizer, otherwise what is left of all tokens
+_CUTS: Mapping[str, Callable[[int, list[int]], list[int]] | None] = {
+    "": None,
+    ", the one that ends a text lost with them": lambda length, ids: ids[:length],
+    " from the front: a text's end is kept": lambda length, ids: (
         ids if len(ids) <= length else [ids[0], *ids[1 - length :]]
     ),
 }
 
 
-def _truncation(length: int, own_limit: int, form: str) -> Change:
-    return Change(
-        "truncation",
-        f"truncated at {length} tokens{form}",
-        str(length),
-        reading={} if form else {"max_tokens": length},
-        tokens=partial(_CUTS[form], length=length) if form else None,
-        above=min(length, own_limit),
-    )
-
-
 def _without_accents(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", text)
     return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
+_TEXT_CHANGES: Mapping[str, Callable[[str], str]] = {
+    "lower-cased texts": str.lower,
+    "texts without spaces around them": str.strip,
+    "line breaks made spaces": lambda text: " ".join(text.splitlines()),
+    "each run of spaces made one": lambda text: " ".join(text.split()),
+    "accents removed": _without_accents,
+    "texts in Unicode's form NFKC": partial(unicodedata.normalize, "NFKC"),
+    "texts in Unicode's form NFD": partial(unicodedata.normalize, "NFD"),
+    "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
+}

@@ -1,5 +1,6 @@
 """`same` names the fault of a server, and says that there is none where there is none."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,8 @@ FAULTS = [
     ("bert", "no-mask", [("padding", "")]),
     ("bert", "dropout", [("chance", "")]),
     ("bert", "noise", None),
+    ("bert", "noise+bits", [("stored", "binary")]),  # the same at each call
+    ("bert", "noise+packed-bits", [("stored", "binary")]),
     ("bert", "layer", [("layer", "1")]),
     ("bert", "shuffled", [("order", "")]),
     ("bert", "cls+prompt", [("pooling", "cls"), ("prompt", "query: ")]),
@@ -98,6 +101,23 @@ def test_the_fault_of_a_server_is_named(
     assert sorted(causes) == sorted(expected or [])
     assert code == (0 if expected == [] else 4)
     assert verdict["same"] == (expected == [])
+
+
+@pytest.mark.parametrize(
+    "pooling",
+    [
+        {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+        {"pooling_mode_cls_token": True, "include_prompt": False},
+    ],
+)
+def test_a_model_is_itself_however_it_is_pooled(pooling: dict[str, bool], tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    build_random_encoder(folder, seed=1, vocabulary=WORDS, architecture="bert", hidden=32)
+    add_modules(folder, "mean_tokens", "query: ", max_seq_length=48)
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 32} | pooling)
+    )
+    assert asked(folder, str(folder), tmp_path)[:2] == (0, [])
 
 
 def test_another_model_is_named_where_it_is_a_candidate(

@@ -118,6 +118,10 @@ class Served:
             vectors = np.rint(vectors / np.abs(vectors).max(axis=1, keepdims=True) * 127)
         if "binary" in faults:
             vectors = (vectors > 0) * 2.0 - 1
+        if "bits" in faults:
+            vectors = vectors > 0
+        if "packed-bits" in faults:
+            vectors = np.packbits(vectors > 0, axis=1) - 128.0
         return np.float32(vectors)
 
     def ids(self, text: str, faults: set[str]) -> list[int]:
