@@ -155,21 +155,22 @@ def render(progress: "GridProgress") -> "RenderableType":
 
 def _stage(cell: Cell, curve: Curve) -> str:
     """How far a cell is: its step, or the task that is scored and for how long."""
-    if curve.finished_s is not None:
-        waited = duration(max(0.0, time.time() - curve.finished_s))
+    if curve.finished is not None:
+        waited = duration(max(0.0, time.time() - curve.finished.time))
         scored = len(cell.tasks) - len(cell.unscored)
         return f"scoring {min(scored + 1, len(cell.tasks))}/{len(cell.tasks)} {waited}"
     return f"{curve.newest.step}/{curve.newest.steps}" if curve.newest else "starting"
 
 
 def _row(cell: Cell, curve: Curve, axes: Sequence[str]) -> list[str]:
+    losses, dev_scores = [*curve.losses.values()], [*curve.dev_scores.values()]
     return [
         str(cell.number),
         *(escape(one_line(cell.variant.labels.get(axis, ""))) for axis in axes),
         str(cell.seed),
         _stage(cell, curve),
         f"{curve.newest.loss:.4f}" if curve.newest else "",
-        sparkline(curve.losses, CURVE_WIDTH),
-        f"{curve.dev_scores[-1]:.2f}" if curve.dev_scores else "",
-        sparkline(curve.dev_scores, CURVE_WIDTH),
+        sparkline(losses, CURVE_WIDTH),
+        f"{dev_scores[-1]:.2f}" if dev_scores else "",
+        sparkline(dev_scores, CURVE_WIDTH),
     ]

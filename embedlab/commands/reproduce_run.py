@@ -408,13 +408,9 @@ def _last_scores(run: RunFolder) -> list[float]:
     curve.read_on(run.events_file)
     first_stage = groups_of(run.recipe().stages)[-1][0]
     last_earlier_step = max(
-        (step for stage, step in curve.stage_steps.items() if stage < first_stage), default=0
+        (event.step for event in curve.steps if event.stage < first_stage), default=0
     )
-    return [
-        score
-        for step, score in zip(curve.dev_steps, curve.dev_scores, strict=True)
-        if step > last_earlier_step
-    ]
+    return [event.score for event in curve.devs if event.step > last_earlier_step]
 
 
 def _figure(

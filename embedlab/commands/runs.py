@@ -143,14 +143,8 @@ def run(options: RunOptions, session: Session) -> Report:
     for run_folder in runs:
         curve = Curve()
         curve.read_on(run_folder.events_file)
-        for series_name, steps, values in (
-            ("loss", curve.steps, curve.losses),
-            ("dev", curve.dev_steps, curve.dev_scores),
-        ):
-            rows += [
-                (run_folder.id, step, series_name, value)
-                for step, value in zip(steps, values, strict=True)
-            ]
+        for series_name, series in (("loss", curve.losses), ("dev", curve.dev_scores)):
+            rows += [(run_folder.id, step, series_name, value) for step, value in series.items()]
     return Report.of(
         *map(run_table, runs),
         frame=pl.DataFrame(rows, schema=curves, orient="row"),

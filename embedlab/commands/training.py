@@ -54,7 +54,7 @@ from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.launch import run_together, shared_flags, start_run
-from embedlab.runs.status import Status, collapse_of, run_status
+from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
 from embedlab.scoring.selection import recipe_evaluations
@@ -459,8 +459,8 @@ def event_reporter(
                 if dev:
                     log(dev)
                 dev = f"{label}: dev {event.score:.2f} after step {event.step}"
-            case events.VectorSpread() if event.is_collapsed:
-                note(f"{label}: after step {event.step} {collapse_of(event)}")
+            case events.VectorSpread() if event.collapse:
+                note(f"{label}: after step {event.step} {event.collapse}")
             case events.Noted():
                 note(f"{label}: {event.text}")
             case events.Finished():

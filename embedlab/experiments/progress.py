@@ -263,9 +263,9 @@ class GridFollower:
         for cell, curve in running:
             curve.read_on(cell.run.events_file)
         spent_s = {
-            name: time.time() - curve.started_s
+            name: time.time() - curve.started.time
             for name, curve in self._curves.items()
-            if curve.started_s is not None
+            if curve.started is not None
         }
         cost = self._times[1].cost(max(1, len(running)), spent_s)
         return GridProgress(plan=self.plan, entries=entries, running=tuple(running), cost=cost)

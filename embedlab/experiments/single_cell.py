@@ -117,7 +117,7 @@ def _reason(started: Detached) -> str:
     """Return in one line why a cell's process ended with an error: its own report, else how it
     ended.
     """
-    returncode, failed = started.process.returncode, started.reported()
+    returncode, failed = started.process.returncode, started.ending.failed
     if returncode < 0 or failed is None:
         return describe_ending(returncode)
     return f"out of memory: {failed.message}" if failed.cause == MEMORY else failed.message

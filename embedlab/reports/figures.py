@@ -586,18 +586,17 @@ def _curves(runs: "Sequence[RunFolder]") -> Drawn:
     for run in runs:
         curves[run.id].read_on(run.events_file)
     plots = []
-    for axis, steps, values in (
-        ("loss", "steps", "losses"),
-        ("dev score x 100", "dev_steps", "dev_scores"),
-    ):
+    losses = {name: curve.losses for name, curve in curves.items()}
+    dev_scores = {name: curve.dev_scores for name, curve in curves.items()}
+    for axis, values_of_run in (("loss", losses), ("dev score x 100", dev_scores)):
         series = [
-            Series(name, getattr(curve, values), places=getattr(curve, steps))
-            for name, curve in curves.items()
-            if getattr(curve, steps)
+            Series(name, [*values.values()], places=[*values])
+            for name, values in values_of_run.items()
+            if values
         ]
         if series:
             plots.append(Plot("lines", "", series, axis, "step"))
-    point_count = max((len(curve.steps) for curve in curves.values()), default=0)
+    point_count = max(map(len, losses.values()), default=0)
     return plots, (
         f"Loss, the mean since the point before ({point_count} points), and dev score of "
         f"{', '.join(curves)}. Each line is one run; no interval is drawn."

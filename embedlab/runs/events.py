@@ -2,14 +2,13 @@
 why a process ended, so that no other process reads prose.
 """
 
-import dataclasses
 import json
 import math
 import time
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -107,9 +106,22 @@ class VectorSpread(Event):
     chance: float  # the loss of the step's batch with equal vectors
 
     @property
-    def is_collapsed(self) -> bool:
-        """Return whether all sentences have nearly the same vector."""
-        return self.mean_cosine >= COLLAPSED
+    def collapse(self) -> str:
+        """What to say of sentences that all have nearly the same vector; empty where they have
+        not.
+        """
+        if self.mean_cosine < COLLAPSED:
+            return ""
+        when = "equal vectors from the start"
+        if not self.before >= COLLAPSED:
+            when = "collapsed to equal vectors"
+        before_training = ""
+        if math.isfinite(self.before):
+            before_training = f", before training {self.before:.3f}"
+        return (
+            f"{when}: mean cosine {self.mean_cosine:.3f}{before_training}; equal vectors have loss "
+            f"{self.chance:.3f}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,9 +236,8 @@ def from_line(line: bytes) -> Event | None:
     cls = EVENT_KINDS.get(values["event"])
     if cls is None:
         return None
-    names = {item.name for item in dataclasses.fields(cls)}
     numbers = {name: math.nan if value is None else value for name, value in values.items()}
-    return cls(**{name: value for name, value in numbers.items() if name in names})
+    return cls(**{name: numbers[name] for name in numbers if name in cls.__dataclass_fields__})
 
 
 class EventLog:
@@ -279,10 +290,10 @@ def events_after(path: Path, offset: int = 0) -> tuple[list[Event], int]:
 def tail(path: Path, size: int = 65_536) -> list[Event]:
     """Return the last events of a file of any length, from its last SIZE bytes."""
     with path.open("rb") as file:
-        length = file.seek(0, 2)
-        file.seek(max(0, length - size))
+        start = max(0, file.seek(0, 2) - size)
+        file.seek(start)
         lines = file.read().splitlines()
-    return list(_events(lines if length <= size else lines[1:]))
+    return list(_events(lines[1:] if start else lines))
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Event]:
@@ -301,57 +312,42 @@ def _events(lines: Iterable[bytes]) -> Iterator[Event]:
 
 def _ends_in_half_a_line(path: Path) -> bool:
     with path.open("rb") as file:
-        if file.seek(0, 2) == 0:
-            return False
-        file.seek(-1, 2)
-        return file.read(1) != b"\n"
-
-
-def length(file: Path) -> int:
-    """The bytes of FILE now: what a process reports later comes after them."""
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0
-
-
-def failure_after(file: Path, offset: int) -> Failed | None:
-    """The first error that FILE reports after byte OFFSET: of several processes that work together,
-    the first one is the cause.
-    """
-    return next(
-        (event for event in _reported_events(file, offset) if isinstance(event, Failed)), None
-    )
+        file.seek(max(0, file.seek(0, 2) - 1))
+        return file.read() not in {b"", b"\n"}
 
 
 class EndingReport:
-    """Reports why this process ended; made at its start."""
+    """What FILE says from now on of why a process ended; made at its start."""
 
     def __init__(self, file: Path) -> None:
-        self._file, self._offset = file, length(file)
+        self.file = file
+        self._offset = 0
+        with suppress(OSError):
+            self._offset = file.stat().st_size
+
+    def _events(self) -> list[Event]:
+        try:
+            return events_after(self.file, self._offset)[0]
+        except OSError:
+            return []
+
+    @property
+    def failed(self) -> Failed | None:
+        """The first error: of several processes that work together, the first one is the cause."""
+        return next((event for event in self._events() if isinstance(event, Failed)), None)
 
     def write(self, message: str, *, hint: str = "", exit_code: int, cause: str = "") -> None:
         """Append the error to the file, unless that has the end of this process already: a run
         reports its own.
         """
-        is_reported = any(
-            isinstance(event, Failed | RunInterrupted)
-            for event in _reported_events(self._file, self._offset)
-        )
-        if is_reported or not self._file.parent.is_dir():  # the run was removed meanwhile
+        is_reported = any(isinstance(event, Failed | RunInterrupted) for event in self._events())
+        if is_reported or not self.file.parent.is_dir():  # the run was removed meanwhile
             return
         with (
             suppress(MissingError),
-            EventLog(self._file) as log,
+            EventLog(self.file) as log,
         ):  # a full disk may refuse this line too
             log.append(Failed(message=message, hint=hint, exit_code=exit_code, cause=cause))
-
-
-def _reported_events(file: Path, offset: int) -> list[Event]:
-    try:
-        return events_after(file, offset)[0]
-    except OSError:
-        return []
 
 
 _HEAD_BYTES = 128  # the first events of a run hold its process and start time: they identify it
@@ -364,19 +360,12 @@ MOVED = (Progress, Checkpoint, RunInterrupted, Finished)  # say at which step a 
 class Curve:
     """The events of a run so far, without those that a resumed run repeats."""
 
-    steps: list[int] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
-    devs: list[Dev] = field(default_factory=list)
     loads: list[Step | Progress] = field(default_factory=list)
-    stage_steps: dict[int, int] = field(
-        default_factory=dict
-    )  # the last reported step of each stage
+    devs: list[Dev] = field(default_factory=list)
+    process: list[Event] = field(default_factory=list)  # all events of its newest process
     newest: Step | None = None  # of the newest process, moved to where it is since
-    started_s: float | None = None  # by its newest process, seconds since 1970
-    finished_s: float | None = None
     offset: int = 0
     _head: bytes = b""
-    _count: int = 1  # losses averaged in the last point
 
     @classmethod
     def of(cls, recorded: Iterable[Event]) -> Self:
@@ -387,29 +376,45 @@ class Curve:
         return curve
 
     @property
-    def dev_steps(self) -> list[int]:
-        """The steps of the dev scores."""
-        return [event.step for event in self.devs]
+    def started(self) -> Started | None:
+        """The start of the newest process."""
+        return next((event for event in self.process[:1] if isinstance(event, Started)), None)
 
     @property
-    def dev_scores(self) -> list[float]:
-        """The dev scores."""
-        return [event.score for event in self.devs]
+    def finished(self) -> Finished | None:
+        """The end of the newest process, if it finished the run."""
+        return next((event for event in self.process if isinstance(event, Finished)), None)
 
     @property
-    def load_steps(self) -> list[int]:
-        """The steps of what the machine had to do."""
-        return [event.step for event in self.loads]
+    def steps(self) -> list[Step]:
+        """The reports of losses; stages that share a step report one each."""
+        return [event for event in self.loads if isinstance(event, Step)]
 
     @property
-    def memory_mib(self) -> list[float]:
-        """The memory at these steps."""
-        return [event.memory_mib for event in self.loads]
+    def losses(self) -> dict[int, float]:
+        """The loss by step, the mean of stages that share a step."""
+        means: dict[int, float] = {}
+        counts = Counter[int]()
+        for event in self.steps:
+            counts[event.step] += 1
+            mean = means.get(event.step, 0.0)
+            means[event.step] = mean + (event.loss - mean) / counts[event.step]
+        return means
 
     @property
-    def cpu_percent(self) -> list[float]:
-        """The use of the processor at these steps."""
-        return [event.cpu_percent for event in self.loads]
+    def dev_scores(self) -> dict[int, float]:
+        """The dev scores by step."""
+        return {event.step: event.score for event in self.devs}
+
+    @property
+    def memory_mib(self) -> dict[int, float]:
+        """The memory by step."""
+        return {event.step: event.memory_mib for event in self.loads}
+
+    @property
+    def cpu_percent(self) -> dict[int, float]:
+        """The use of the processor by step."""
+        return {event.step: event.cpu_percent for event in self.loads}
 
     def read_on(self, path: Path) -> None:
         """Read the events since the last call; a missing or unreadable file leaves the curve
@@ -430,40 +435,19 @@ class Curve:
     def add(self, event: Event) -> None:
         """Add the next event."""
         match event:
-            case Started(step=step):
-                self.newest, self.started_s, self.finished_s = None, event.time, None
-                self._forget_after(step)
+            case Started(step=step):  # a resumed run repeats the steps after its checkpoint
+                self.process, self.newest = [], None
+                self.loads = [load for load in self.loads if load.step <= step]
+                self.devs = [dev for dev in self.devs if dev.step <= step]
             case Step():
                 self.newest = event
                 self.loads.append(event)
-                self._add(event.step, event.loss)
-                self.stage_steps[event.stage] = event.step
             case Progress():
                 self.loads.append(event)
             case Dev():
                 self.devs.append(event)
-            case Finished():
-                self.finished_s = event.time
             case _:
                 pass
+        self.process.append(event)
         if self.newest is not None and isinstance(event, MOVED):
-            self.newest = dataclasses.replace(self.newest, step=event.step)
-
-    def _add(self, step: int, loss: float) -> None:
-        """Add one point per step: stages that share a step report a loss each, and the point is
-        their mean.
-        """
-        if self.steps and self.steps[-1] == step:
-            self._count += 1
-            self.losses[-1] += (loss - self.losses[-1]) / self._count
-        else:
-            self._count = 1
-            self.steps.append(step)
-            self.losses.append(loss)
-
-    def _forget_after(self, step: int) -> None:
-        """Remove the points after STEP: a resumed run repeats the steps after its checkpoint."""
-        count = bisect_right(self.steps, step)
-        del self.steps[count:], self.losses[count:]
-        self.devs = [event for event in self.devs if event.step <= step]
-        self.loads = [event for event in self.loads if event.step <= step]
+            self.newest = replace(self.newest, step=event.step)

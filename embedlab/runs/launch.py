@@ -21,7 +21,7 @@ from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
 from embedlab.core.settings import ERRORS_TO, Settings
-from embedlab.runs.events import Cancelled, EventLog, Failed, failure_after, length
+from embedlab.runs.events import Cancelled, EndingReport, EventLog
 from embedlab.runs.store import RunFolder, is_process
 
 POLL_S = 0.1
@@ -34,16 +34,11 @@ class Detached:
 
     process: "subprocess.Popen[bytes]"
     log: Path
-    errors: Path  # receives its error as an event
-    offset: int  # bytes that file had before
-
-    def reported(self) -> Failed | None:
-        """The error that it reported; one that was killed reports nothing."""
-        return failure_after(self.errors, self.offset)
+    ending: EndingReport  # receives its error; one that was killed reports nothing
 
     def error(self, task: str) -> EmbedlabError:
         """Why the process that did TASK ended."""
-        if (failed := self.reported()) is not None:
+        if (failed := self.ending.failed) is not None:
             return EmbedlabError(failed.message, hint=failed.hint)
         ending = describe_ending(self.process.returncode)
         return EmbedlabError(
@@ -114,22 +109,21 @@ def start_detached(
     It reports an error in ERRORS, by default the file beside LOG that ends in .jsonl. INHERITED are
     descriptors that it keeps open; without an ENVIRONMENT it has that of this process.
     """
-    errors = errors if errors is not None else log.with_suffix(".jsonl")
-    offset = length(errors)
+    ending = EndingReport(errors or log.with_suffix(".jsonl"))
     with as_disk_errors(log):
         log.parent.mkdir(parents=True, exist_ok=True)
         file = open_own(log)
     with file:
         process = python_processes.start(
             [*(program or python_command()), *arguments],
-            environment={**(environment or os.environ), ERRORS_TO: str(errors.absolute())},
+            environment={**(environment or os.environ), ERRORS_TO: str(ending.file.absolute())},
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=inherited,
         )
-    return Detached(process=process, log=log, errors=errors, offset=offset)
+    return Detached(process=process, log=log, ending=ending)
 
 
 def run_together(arguments: Sequence[str], count: int) -> int:

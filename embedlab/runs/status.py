@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from math import inf, isfinite
-from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
@@ -84,6 +83,7 @@ class Status:
     message: str = ""
     hint: str = ""  # what to do about a failure
     resumed_at: int = 0  # the step from which its newest process went on; 0 = from the beginning
+    losses: tuple[float, ...] = ()  # the newest, of that process
     is_scoring: bool = False  # a process scores the finished model now
 
     @property
@@ -115,35 +115,46 @@ def run_status(run: RunFolder, now: float | None = None) -> Status:
         holder = run.holder()
         if holder is not None and holder.is_starting:
             return Status(state="starting", last_s=run.pid_file.stat().st_mtime)
-        recorded = _tail(run.events_file)
-        recent = _since_start(recorded)
-        if holder is None and not recent and not run.recipe_file.exists():
+        curve = _newest_events(run)
+        if holder is None and not curve.process and not run.recipe_file.exists():
             if not run.log_file.exists():
                 return Status(state="unreadable", message="no recipe.toml")
             return Status(state="crashed", last_s=run.log_file.stat().st_mtime)
     except (OSError, ValueError, TypeError, RecursionError, EmbedlabError) as error:
         return Status(state="unreadable", message=str(error))
-    curve = events.Curve.of(recorded)
-    state = _state(recent, alive=holder is not None, now=time.time() if now is None else now)
-    failed = (
-        next((event for event in reversed(recent) if isinstance(event, events.Failed)), None)
-        if state == "failed"
-        else None
-    )
-    reason = (
-        failed.message if failed is not None else _crash(curve.newest) if state == "crashed" else ""
-    )
+    state = _ended_state(curve.process)
+    last_s = curve.process[-1].time if curve.process else None
+    if holder is not None:
+        now = time.time() if now is None else now
+        state = "silent" if now - (last_s or now) > SILENT_AFTER_S else "running"
+    reason, hint = "", ""
+    if state == "failed":
+        failed = [event for event in curve.process if isinstance(event, events.Failed)][-1]
+        reason, hint = failed.message, failed.hint
+    if state == "crashed":
+        reason = _crash(curve.newest)
+    damaged = sum(isinstance(event, events.Damaged) for event in curve.process)
+    damage = f"damaged lines in events.jsonl: {damaged}" if damaged else ""
     return Status(
         state=state,
         step=curve.newest,
         dev=curve.devs[-1] if curve.devs else None,
         best_dev=max(curve.devs, key=lambda event: event.score, default=None),
-        last_s=recent[-1].time if recent else None,
-        message="; ".join(text for text in (reason, _damage(recent)) if text) or _flaw(recent),
-        hint=failed.hint if failed is not None else "",
-        resumed_at=recent[0].step if recent and isinstance(recent[0], events.Started) else 0,
+        last_s=last_s,
+        message="; ".join(filter(None, (reason, damage))) or _flaw(curve),
+        hint=hint,
+        resumed_at=curve.started.step if curve.started is not None else 0,
+        losses=tuple(event.loss for event in curve.process if isinstance(event, events.Step)),
         is_scoring=state == "finished" and is_being_scored(run),
     )
+
+
+def _newest_events(run: RunFolder) -> events.Curve:
+    """Return what the last few hundred events of a run say."""
+    try:
+        return events.Curve.of(events.tail(run.events_file))
+    except FileNotFoundError:
+        return events.Curve()
 
 
 def is_trained(run: RunFolder) -> bool:
@@ -151,10 +162,7 @@ def is_trained(run: RunFolder) -> bool:
     process holds the run now.
     """
     try:
-        finished = (
-            isinstance(event, events.Finished) for event in _since_start(_tail(run.events_file))
-        )
-        return any(finished) and run.model.is_dir()
+        return _newest_events(run).finished is not None and run.model.is_dir()
     except OSError:
         return False
 
@@ -182,52 +190,26 @@ def last_dev(run: RunFolder) -> events.Dev | None:
     return None
 
 
-def collapse_of(spread: events.VectorSpread | None) -> str:
-    """Return what to say of vectors that collapsed; empty where they did not, or nothing was
-    measured.
-    """
-    if spread is None or not spread.is_collapsed:
-        return ""
-    before_training = (
-        f", before training {spread.before:.3f}" if isfinite(spread.before) else ""
-    )  # a resumed run has not measured it
-    measurement = (
-        f"mean cosine {spread.mean_cosine:.3f}{before_training}; equal vectors have loss "
-        f"{spread.chance:.3f}"
-    )
-    return (
-        f"equal vectors from the start: {measurement}"
-        if spread.before >= events.COLLAPSED
-        else f"collapsed to equal vectors: {measurement}"
-    )
-
-
 def flaw_of(recorded: Sequence[events.Event], *, keeps_best: bool) -> str:
     """Return what to say of a finished training by all of its events: a loss of 0 throughout, one
     far above the first, no dev score to choose the best model by; empty where it is none of these.
     """
-    losses: dict[int, dict[int, float]] = {}  # stage → step → loss: a resumed run repeats steps
-    for event in recorded:
-        if isinstance(event, events.Step):
-            losses.setdefault(event.stage, {})[event.step] = event.loss
+    curve = events.Curve.of(recorded)
     chance = {
         event.stage: event.chance for event in recorded if isinstance(event, events.VectorSpread)
     }
     flaws = []
-    for stage, by_step in losses.items():
-        series = [by_step[step] for step in sorted(by_step)]
-        first_loss, last_loss = series[0], fmean(series[-3:])
-        place_text = f" of stage {stage}" if len(losses) > 1 else ""
-        if not any(series):
+    stages = dict.fromkeys(step.stage for step in curve.steps)
+    for stage in stages:
+        losses = [step.loss for step in curve.steps if step.stage == stage]
+        first_loss, last_loss = losses[0], fmean(losses[-3:])
+        place_text = f" of stage {stage}" if len(stages) > 1 else ""
+        is_risen = last_loss > 2 * max(first_loss, 0) and last_loss > chance.get(stage, 0)
+        if not any(losses):
             flaws.append(f"the loss{place_text} was 0 at every step: nothing was learnt")
-        elif (
-            len(series) > 3
-            and last_loss > 2 * max(first_loss, 0)
-            and last_loss > chance.get(stage, 0)
-        ):
+        elif len(losses) > 3 and is_risen:
             flaws.append(f"the loss{place_text} rose from {first_loss:.4g} to {last_loss:.4g}")
-    scores = events.Curve.of(recorded).dev_scores
-    if keeps_best and scores and not any(map(isfinite, scores)):
+    if keeps_best and curve.devs and not any(isfinite(dev.score) for dev in curve.devs):
         flaws.append("no dev score was a number: the model is the last one, not the best")
     return "; ".join(flaws)
 
@@ -237,15 +219,23 @@ def trained_flaw(run: RunFolder) -> str:
     well.
     """
     try:
-        return _flaw(_since_start(_tail(run.events_file)))
+        return _flaw(_newest_events(run))
     except OSError:
         return ""
 
 
-def _flaw(recent: list[events.Event]) -> str:
-    finished = next((event for event in recent if isinstance(event, events.Finished)), None)
-    flaws = (collapse_of(_newest_spread(recent)), finished.flaw if finished is not None else "")
-    return "; ".join(filter(None, flaws))
+def _flaw(curve: events.Curve) -> str:
+    """Return what is wrong with a training: its vectors collapsed, or what its end says.
+
+    Of the stage that was measured last, of several in one step the one with the vectors that are
+    closest.
+    """
+    spreads = [event for event in curve.process if isinstance(event, events.VectorSpread)]
+    newest = [spread for spread in spreads if spread.step == spreads[-1].step]
+    closest = max(newest, key=lambda spread: spread.mean_cosine, default=None)
+    collapse = closest.collapse if closest is not None else ""
+    finished_flaw = curve.finished.flaw if curve.finished is not None else ""
+    return "; ".join(filter(None, (collapse, finished_flaw)))
 
 
 def refuse_begun(run: RunFolder) -> None:
@@ -272,58 +262,20 @@ def _crash(step: events.Step | None) -> str:
     return f"its process ended {moment} without a report: it was killed, or the machine stopped"
 
 
-def _damage(recent: list[events.Event]) -> str:
-    """Return a remark on damaged lines among the newest events, which may hide the run's end."""
-    damaged = sum(isinstance(event, events.Damaged) for event in recent)
-    return f"damaged lines in events.jsonl: {damaged}" if damaged else ""
-
-
-def _newest_spread(recent: list[events.Event]) -> events.VectorSpread | None:
-    """The last measurement of the stage that was measured last, of several in one step the one with
-    the vectors that are closest.
-    """
-    vector_spreads = [event for event in recent if isinstance(event, events.VectorSpread)]
-    return max(
-        (event for event in vector_spreads if event.step == vector_spreads[-1].step),
-        key=lambda event: event.mean_cosine,
-        default=None,
-    )
-
-
-def _tail(path: Path) -> list[events.Event]:
-    try:
-        return events.tail(path)
-    except FileNotFoundError:
-        return []
-
-
-def _since_start(recent: list[events.Event]) -> list[events.Event]:
-    """Return the events of the newest process; those of earlier ones about their end are
-    outdated.
-    """
-    starts = [index for index, event in enumerate(recent) if isinstance(event, events.Started)]
-    return recent[starts[-1] :] if starts else recent
-
-
-def _state(recent: list[events.Event], *, alive: bool, now: float) -> RunState:
-    if alive:
-        return "silent" if recent and now - recent[-1].time > SILENT_AFTER_S else "running"
-    endings = [_ending(event) for event in recent if type(event) in ENDINGS]
-    if (
-        "finished" in endings
-    ):  # a request to stop in that instant comes too late, and what fails after it is the evaluation
+def _ended_state(process: Sequence[events.Event]) -> RunState:
+    """Return the state of a run without a process, by all events of its newest one."""
+    endings: list[RunState] = []
+    for event in process:
+        if isinstance(event, events.Failed) and event.exit_code == ExitCode.INTERRUPTED:
+            endings.append("interrupted")
+        elif type(event) in ENDINGS:
+            endings.append(ENDINGS[type(event)])
+    # A request to stop in the instant of the end comes too late, and what fails after it is the
+    # evaluation.
+    if "finished" in endings:
         return "finished"
     # A cancelled run saves its checkpoint and reports "interrupted"; the cancellation is the better
     # answer.
-    return (
-        "cancelled"
-        if "cancelled" in endings and endings[-1] == "interrupted"
-        else endings[-1]
-        if endings
-        else "crashed"
-    )
-
-
-def _ending(event: events.Event) -> RunState:
-    is_stopped = isinstance(event, events.Failed) and event.exit_code == ExitCode.INTERRUPTED
-    return "interrupted" if is_stopped else ENDINGS[type(event)]
+    if "cancelled" in endings and endings[-1] == "interrupted":
+        return "cancelled"
+    return endings[-1] if endings else "crashed"

@@ -9,7 +9,7 @@ from embedlab.commands.grid_run import render
 from embedlab.experiments.cells import CellEntry
 from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.progress import Cost, GridProgress
-from embedlab.runs.events import Curve
+from embedlab.runs.events import Curve, Finished
 from tests.experiments.conftest import plan_of as plan_of
 from tests.experiments.conftest import short_plan as short_plan
 from tests.stored_scores import step_of
@@ -18,7 +18,8 @@ from tests.stored_scores import step_of
 def lines_of(plan: GridPlan, *, trained_s: float | None) -> list[str]:
     entries = [CellEntry(cell=cell, state="running") for cell in plan.cells]
     step = step_of(8, 9)
-    running = [(cell, Curve(newest=step, finished_s=trained_s)) for cell in plan.cells]
+    ends = [] if trained_s is None else [Finished(step=9, time=trained_s)]
+    running = [(cell, Curve.of([step, *ends])) for cell in plan.cells]
     cost = Cost(cells=len(entries), seconds=None, measured="nothing", disk_bytes=None)
     board = GridProgress(plan=plan, entries=tuple(entries), running=tuple(running), cost=cost)
     console = Console(file=io.StringIO(), width=140, force_terminal=False)

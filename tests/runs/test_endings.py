@@ -10,7 +10,7 @@ import pytest
 from embedlab.cli.app import main
 from embedlab.core.errors import ExitCode
 from embedlab.runs import events, launch
-from embedlab.runs.events import EndingReport, failure_after, length
+from embedlab.runs.events import EndingReport
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from tests.stored_scores import say
@@ -31,10 +31,11 @@ def test_a_bug_reports_its_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def break_down(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(tmp_path / "errors.jsonl"))
+    ending = EndingReport(tmp_path / "errors.jsonl")
+    monkeypatch.setenv("EMBEDLAB_ERRORS_TO", str(ending.file))
     monkeypatch.setattr("embedlab.commands.recipes.recipe_names", break_down)
     assert main(["recipes"]) == 1
-    failed = failure_after(tmp_path / "errors.jsonl", 0)
+    failed = ending.failed
     assert failed is not None
     assert failed.message == "unforeseen: ZeroDivisionError: division by zero"
     assert failed.exit_code == 1
@@ -50,23 +51,20 @@ def test_the_end_that_a_run_reported_itself_is_not_reported_again(
     before = run.events_file.read_bytes()
     report.write("diverged", exit_code=1)
     assert run.events_file.read_bytes() == before
-    # the next attempt has an end of its own
-    EndingReport(run.events_file).write("no data", exit_code=3)
-    failed = failure_after(run.events_file, len(before))
-    assert failed is not None
-    assert failed.message == "no data"
+    attempt = EndingReport(run.events_file)  # has an end of its own
+    attempt.write("no data", exit_code=3)
+    assert attempt.failed is not None
+    assert attempt.failed.message == "no data"
 
 
 def test_of_processes_that_work_together_the_first_error_is_the_cause(tmp_path: Path) -> None:
     file = tmp_path / "errors.jsonl"
     EndingReport(file).write("out of an earlier start", exit_code=1)
-    offset = length(file)
     first, second = EndingReport(file), EndingReport(file)
     first.write("the loss is not finite", exit_code=1)
     second.write("connection closed by peer", exit_code=1)
-    failed = failure_after(file, offset)
-    assert failed is not None
-    assert failed.message == "the loss is not finite"
+    assert second.failed is not None
+    assert second.failed.message == "the loss is not finite"
 
 
 def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(
@@ -84,7 +82,7 @@ def test_a_detached_process_that_fails_before_its_run_begins_is_a_failed_run(
 def test_a_process_that_is_killed_is_an_error_with_its_log(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
     started = launch.Detached(
-        process=process, log=tmp_path / "log.txt", errors=tmp_path / "errors.jsonl", offset=0
+        process=process, log=tmp_path / "log.txt", ending=EndingReport(tmp_path / "errors.jsonl")
     )
     process.wait()
     error = started.error("scoring 'mine'")

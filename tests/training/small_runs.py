@@ -200,11 +200,11 @@ def assert_resumes(
     assert curve(resumed) == curve(whole)
 
 
-def curve(run: RunFolder) -> tuple[list[int], list[float]]:
-    """The points of a run's loss curve as the dashboard draws them."""
+def curve(run: RunFolder) -> dict[int, float]:
+    """The points of a run's loss curve as the dashboard draws them, by step."""
     found = events.Curve()
     found.read_on(run.events_file)
-    return found.steps, found.losses
+    return found.losses
 
 
 def events_of(run: RunFolder, kind: type[E]) -> list[E]:

@@ -13,7 +13,6 @@ from embedlab.objectives.losses.class_contrastive import Options as ClassOptions
 from embedlab.objectives.losses.in_batch_contrastive import Options as InBatchOptions
 from embedlab.objectives.objective import Objective
 from embedlab.runs import events
-from embedlab.runs.status import collapse_of
 from embedlab.training.batching import Batch
 from embedlab.training.meter import SpreadMeter, loss_of_equal_vectors
 from tests.training.small_runs import Train, events_of, saved_bytes, short_stages
@@ -97,5 +96,4 @@ def test_a_collapse_is_distinguished_from_vectors_that_began_so(
     mean_cosine: float, before: dict[str, float], said: str
 ) -> None:
     event = events.VectorSpread(step=9, stage=0, mean_cosine=mean_cosine, chance=4.554, **before)
-    assert collapse_of(event) == said
-    assert collapse_of(None) == ""
+    assert event.collapse == said

@@ -109,13 +109,13 @@ def test_curves_hold_the_load_and_forget_what_a_resumed_run_repeats(settings: Se
     run = make_run(settings, "one", 1)
     curve = Curve()
     curve.read_on(run.events_file)
-    assert curve.cpu_percent == [99.0, 99.0, 99.0]
+    assert [*curve.cpu_percent.values()] == [99.0, 99.0, 99.0]
     progress = Progress(step=15, steps=30, eta_s=1.0, memory_mib=5.0)
     say(run, Started(pid=1, host="h", steps=30, step=10), progress)
     curve.read_on(run.events_file)
-    assert (curve.load_steps, curve.memory_mib) == ([10, 15], [700.0, 5.0])
-    assert math.isnan(curve.cpu_percent[-1])
-    assert curve.steps == [10]
+    assert curve.memory_mib == {10: 700.0, 15: 5.0}
+    assert math.isnan(curve.cpu_percent[15])
+    assert [*curve.losses] == [10]
 
 
 def test_details_name_recipe_log_and_differences(settings: Settings) -> None:

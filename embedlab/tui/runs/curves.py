@@ -96,9 +96,8 @@ def _points(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     x = np.asarray(series.x, dtype=float)
     y = np.asarray(series.y, dtype=float)
-    count = min(len(x), len(y))  # another thread may add points
-    is_drawn = np.isfinite(y[:count]) & ((y[:count] > 0) | (not is_log))
-    x, y = x[:count][is_drawn], y[:count][is_drawn]
+    is_drawn = np.isfinite(y) & ((y > 0) | (not is_log))
+    x, y = x[is_drawn], y[is_drawn]
     if smoothing and len(y):
         average = 0.0
         for index, value in enumerate(y.tolist()):
@@ -208,17 +207,17 @@ class Curves(Horizontal, can_focus=True):
     def show(self, curves: Sequence[tuple[str, Curve]]) -> None:
         """Draw these CURVES, each with the colour of its run."""
         self._curves = curves
-        plots: list[tuple[str, str, str]] = [
-            ("loss-curve", "steps", "losses"),
-            ("dev-curve", "dev_steps", "dev_scores"),
-            ("cpu-curve", "load_steps", "cpu_percent"),
-            ("memory-curve", "load_steps", "memory_mib"),
-        ]
-        for id, x, y in plots:
+        plots = {
+            "loss-curve": [(colour, curve.losses) for colour, curve in curves],
+            "dev-curve": [(colour, curve.dev_scores) for colour, curve in curves],
+            "cpu-curve": [(colour, curve.cpu_percent) for colour, curve in curves],
+            "memory-curve": [(colour, curve.memory_mib) for colour, curve in curves],
+        }
+        for id, series in plots.items():
             self.query_one(f"#{id}", CurvePlot).show(
                 [
-                    RunCurve(x=tuple(getattr(curve, x)), y=tuple(getattr(curve, y)), colour=colour)
-                    for colour, curve in curves
+                    RunCurve(x=[*values], y=[*values.values()], colour=colour)
+                    for colour, values in series
                 ],
                 is_log=self.is_log and id == "loss-curve",
                 smoothing=self.smoothing if id in {"loss-curve", "dev-curve"} else 0.0,

@@ -33,7 +33,7 @@ class BoardRow:
     def losses(self) -> Sequence[float]:
         """The newest losses of the cell that was active last."""
         newest = newest_of(filter(None, self.seeds.values()))
-        return newest.losses if newest else ()
+        return newest.status.losses if newest else ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeVar
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.schema import read_toml
 from embedlab.experiments.plan import GridPlan
-from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.status import Status, is_being_scored, run_status
 from embedlab.runs.store import GRIDS, RunFolder, find_runs, unreadable_folders
@@ -73,7 +72,6 @@ class Training:
     status: Status
     recipe: Mapping[str, Any] = field(default_factory=dict)  # its table; empty where unreadable
     marks: tuple[str, ...] = ()  # partial data, fewer steps than the recipe has
-    losses: tuple[float, ...] = ()  # the newest
     scored: int = 0  # tasks with a stored evaluation
     score: StoredScore | None = None  # of its first task: the average, or its dataset
     # of scores by slice, as they are shown; empty until they are computed
@@ -114,7 +112,8 @@ class Training:
             return "the loss is not a number"
         if dev is not None and not isfinite(dev.score):
             return "the dev score is not a number"
-        if len(self.losses) > 1 and not any(self.losses):
+        losses = self.status.losses
+        if len(losses) > 1 and not any(losses):
             return f"{NO_LOSS}: the loss is 0 at every step"
         return ""
 
@@ -175,7 +174,7 @@ class Entry:
     def losses(self) -> Sequence[float]:
         """The newest losses of the seed that was active last; a grid has none."""
         newest = newest_of(self.trainings) if self.kind == "run" else None
-        return newest.losses if newest is not None else ()
+        return newest.status.losses if newest is not None else ()
 
     @property
     def last_s(self) -> float:
@@ -404,14 +403,6 @@ def _read_plan(path: Path, stamp: object) -> GridPlan:
 
 def _read(run: RunFolder, now: float) -> Training:
     status = run_status(run, now)
-    try:
-        recent = events.tail(run.events_file)
-    except OSError:
-        recent = []
-    last_start = max(
-        (index for index, event in enumerate(recent) if isinstance(event, events.Started)),
-        default=0,
-    )
     recipe: Mapping[str, Any] = {}
     with suppress(EmbedlabError, OSError):
         recipe = read_toml(run.recipe_file)
@@ -421,7 +412,6 @@ def _read(run: RunFolder, now: float) -> Training:
         status=status,
         recipe=recipe,
         marks=_marks(run),
-        losses=tuple(event.loss for event in recent[last_start:] if isinstance(event, events.Step)),
         scored=len(paths),
         score=_first_score(paths, tuple(recipe.get("evaluate", {}).get("tasks", ()))),
     )
