@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan, nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.commands.command import command
@@ -14,13 +14,12 @@ from embedlab.commands.options import SUITES, TASKS, model_flag
 from embedlab.core.errors import UsageError
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
-from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
+from embedlab.reports.tables import Column, Table, TableCell, columns_of, number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from embedlab.analysis.reading_effect import ReadingEffect
     from embedlab.data.dataset import DatasetState
     from embedlab.data.source import Source
     from embedlab.models.catalog import ModelSpec
@@ -95,21 +94,64 @@ def audit_report(
     session: Session,
 ) -> Report:
     """Return the audit on OUTCOMES, which have the columns MEMBERS of each model."""
+    import polars as pl
+
+    from embedlab.analysis.seed_tests import holm
     from embedlab.data.source import Source
     from embedlab.evaluation import resolve_models
+    from embedlab.reports.notes import generated_note, partial_notes, with_marks
     from embedlab.scoring.training_text import foreign_models, total_text
 
     (model,) = resolve_models([options.model], session, has_tasks=True)
     text = total_text(model.members, session.settings)
     with session.progress("looking up test sentences in training text"):
-        read_counts, is_near = count_read_sentences(
+        read_counts, is_near = _read_sentences(
             outcomes, text, Source.from_settings(session.settings)
         )
-    names = [options.model, options.reference, options.placebo]
-    rows = list(_rows(outcomes, names, members, read_counts, is_near))
+    rows = list(_rows(options, outcomes, members, read_counts, is_near))
+    items = len(read_counts)
+    heading = (
+        f"{options.model} is known to have read a sentence of {(read_counts > 0).sum():,} of "
+        f"{items:,} test items"
+    )
     if text.text is None and any(any(foreign_models(spec)) for spec in model.members):
-        rows = [{**row, **dict.fromkeys(_COUNTS)} for row in rows]  # not known is not none
-    return _report(options, rows, _statement(text, model.members), marks, states)
+        for row in rows:  # not known is not none
+            row |= dict.fromkeys(_COUNTS, nan)
+        heading = (
+            f"what {options.model} has read is not known: none of {items:,} items is looked up"
+        )
+    for title in ("effect", "placebo"):
+        p_values = holm([row.get(f"{title}_p", nan) for row in rows])
+        for row, corrected in zip(rows, p_values, strict=True):
+            row[f"{title}_p_corrected"] = corrected
+    columns = (
+        *columns_of(
+            "dataset [key]",
+            "items",
+            "both_read = both read",
+            "one_read = one read",
+            "nearly_read = nearly",
+            "effect = effect on a read item [difference]",
+            "owed = the score owes [difference]",
+        ),
+        Column("placebo", f"placebo ({options.placebo})", "difference"),
+    )
+    correction = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
+    notes = [
+        *_statement(text, model.members),
+        f"effect: by how much more {options.model} leads {options.reference} on items that it has "
+        f"read than on others of the same source, gold, word overlap and length, in points of "
+        f"Spearman x 100 an item; * differs from 0 (5%{correction})",
+        f"placebo: the same for {options.placebo}, which did not read them as far as is known: "
+        f"where it has a * too, the items differ in more than having been read",
+        "nearly: one word apart from a read sentence; these items are in neither group",
+        *generated_note(sorted(marks)),
+        *partial_notes(states),
+    ]
+    rows = [*map(_with_known, rows)]
+    printed_rows = [row | {key: _cell(row, key) for key in _EFFECTS} for row in rows]
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return Report.of(Table(with_marks(heading, sorted(marks)), columns, printed_rows, notes, frame))
 
 
 def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
@@ -136,7 +178,7 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
     return lines
 
 
-def count_read_sentences(
+def _read_sentences(
     outcomes: Outcomes, text: TrainingText, source: Source
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return how many sentences of each item were read, as case-folded words, and which items have
@@ -147,37 +189,31 @@ def count_read_sentences(
 
     from embedlab.data.overlaps import KnownText
     from embedlab.data.stated_corpora import nearly_known, stated_sentences
-    from embedlab.runs.outcomes import SENTENCES
 
-    training_text, sentence_pairs = (
-        text.text or KnownText.of([]),
-        outcomes.sentences.select(SENTENCES),
-    )
-    second_sentences = sentence_pairs["sentence2"].zip_with(
-        sentence_pairs["sentence2"].is_not_null(), sentence_pairs["sentence1"]
-    )
-    columns = [sentence_pairs["sentence1"].fill_null(""), second_sentences.fill_null("")]
-    is_read = [
-        training_text.has_any(pl.DataFrame({"sentence1": column}), ["sentence1"])
-        for column in columns
-    ]
-    count = np.sum(is_read, axis=0)
-    unread = sorted({*pl.concat(columns).filter(~pl.Series(np.concatenate(is_read))).to_list()})
-    sentences = stated_sentences(text.corpora, source)
-    is_near = dict(zip(unread, nearly_known(unread, sentences).tolist(), strict=True))
-    nearly_read = np.any(
-        [[is_near.get(sentence, False) for sentence in column] for column in columns], axis=0
-    )
-    return count, nearly_read & (count == 0)
+    columns = outcomes.sentences.select(
+        first=pl.col("sentence1").fill_null(""),
+        second=pl.coalesce("sentence2", "sentence1").fill_null(""),
+    ).get_columns()
+    sentences = pl.DataFrame({"sentence1": pl.concat(columns).unique().sort()})
+    is_read = (text.text or KnownText.of([])).has_any(sentences, ["sentence1"])
+    read, unread = (sentences["sentence1"].filter(flags) for flags in (is_read, ~is_read))
+    is_near = nearly_known(unread.to_list(), stated_sentences(text.corpora, source))
+    near = unread.filter(is_near)
+    counts = np.sum([column.is_in(read.implode()) for column in columns], axis=0)
+    is_near_one = np.any([column.is_in(near.implode()) for column in columns], axis=0)
+    return counts, is_near_one & (counts == 0)
 
 
 def _rows(
+    options: AuditOptions,
     outcomes: Outcomes,
-    names: Sequence[str],
     members: dict[str, list[str]],
     read_counts: NDArray[np.int64],
     is_near: NDArray[np.bool_],
-) -> Iterator[dict[str, Value]]:
+) -> Iterator[dict[str, Any]]:
+    """Yield the counts of each dataset, and where all three models score its pairs, what the model
+    and the placebo gain; what is not known is no number.
+    """
     import numpy as np
     import polars as pl
 
@@ -192,122 +228,54 @@ def _rows(
         property_named(name).values(outcomes).cast(pl.Float64).to_numpy()
         for name in ("dice", "length")
     )
-    model, reference, placebo = names
+    covariates = np.stack([dice, np.log(length + 1)], axis=1)
+    names = [options.model, options.reference, options.placebo]
+    predictions = {name: outcomes.predictions.select(members[name]).to_numpy() for name in names}
+    is_scored = ~np.isnan(np.concatenate([*predictions.values()], axis=1)).any(axis=1)
     for index, block in enumerate(outcomes.blocks):
         rows = outcomes.rows_of(index)
-        effects = {}
-        if block.measures[0] == "spearman" and not block.classes:
-            kept_rows = rows[~is_near[rows]]
-            sources = outcomes.rows["source"].gather(kept_rows).fill_null("").rank("dense")
-            predictions = {
-                name: outcomes.predictions.select(members[name])[kept_rows].to_numpy().T
-                for name in names
-            }
-            has_all = ~np.isnan(np.concatenate([*predictions.values()])).any(axis=0)
-            kept_rows = kept_rows[has_all]
-            near = block.near() if block.near is not None else NearDuplicates.none()
-            topics = topics_of_texts(texts[rows], near)  # of this dataset alone
-            effects = {
-                title: reading_effect(
-                    outcomes.rows["gold"].gather(kept_rows).to_numpy(),
-                    predictions[leader][:, has_all],
-                    predictions[reference][:, has_all],
-                    read_counts[kept_rows] > 0,
-                    topics=topics[np.searchsorted(rows, kept_rows)],
-                    sources=(sources.to_numpy() - 1).astype(np.intp)[has_all],
-                    covariates=np.stack([dice[kept_rows], np.log(length[kept_rows] + 1)], axis=1),
-                )
-                for title, leader in (("effect", model), ("placebo", placebo))
-                if has_all.any()
-            }
-        yield {
+        counts = read_counts[rows]
+        row = {
             "dataset": block.dataset,
             "items": len(rows),
-            "both_read": int((read_counts[rows] == 2).sum()),
-            "one_read": int((read_counts[rows] == 1).sum()),
+            "both_read": int((counts == 2).sum()),
+            "one_read": int((counts == 1).sum()),
             "nearly_read": int(is_near[rows].sum()),
-            **_effect_values(effects, len(rows)),
         }
+        kept_rows = rows[is_scored[rows] & ~is_near[rows]]
+        if block.measures[0] == "spearman" and not block.classes and len(kept_rows):
+            sources = outcomes.rows["source"].gather(kept_rows).fill_null("").rank("dense")
+            near = block.near() if block.near is not None else NearDuplicates.none()
+            topics = topics_of_texts(texts[rows], near)  # of this dataset alone
+            effects = {}
+            for title, leader in (("effect", options.model), ("placebo", options.placebo)):
+                effects[title] = reading_effect(
+                    outcomes.rows["gold"].gather(kept_rows).to_numpy(),
+                    predictions[leader][kept_rows].T,
+                    predictions[options.reference][kept_rows].T,
+                    read_counts[kept_rows] > 0,
+                    topics=topics[np.searchsorted(rows, kept_rows)],
+                    sources=(sources.to_numpy() - 1).astype(np.intp),
+                    covariates=covariates[kept_rows],
+                )
+                effect = effects[title]
+                row |= _interval(title, effect.effect, effect.low, effect.high)
+                row[f"{title}_p"] = effect.p
+            effect = effects["effect"]
+            row |= {"compared_read": effect.read_items, "compared_unread": effect.unread_items}
+            row |= _interval("owed", *effect.effect_on_score(len(rows)))
+        yield row
 
 
-def _effect_values(effects: dict[str, ReadingEffect], items: int) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for title, effect in effects.items():
-        values |= _ends(title, effect.effect, effect.low, effect.high) | {
-            f"{title}_p": _finite(effect.p)
-        }
-    if effects:
-        effect = effects["effect"]
-        values |= {"compared_read": effect.read_items, "compared_unread": effect.unread_items}
-        values |= _ends("owed", *effect.effect_on_score(items))
-    return values
+def _interval(title: str, value: float, low: float, high: float) -> dict[str, float]:
+    return {title: value, f"{title}_low": low, f"{title}_high": high}
 
 
-def _ends(title: str, value: float, low: float, high: float) -> dict[str, Value]:
+def _with_known(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        title: _finite(value),
-        f"{title}_low": _finite(low),
-        f"{title}_high": _finite(high),
+        key: value if isinstance(value, str) or isfinite(value) else None
+        for key, value in row.items()
     }
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
-
-
-def _report(
-    options: AuditOptions,
-    rows: list[dict[str, Value]],
-    statement: Sequence[str],
-    marks: set[str],
-    states: Sequence[DatasetState],
-) -> Report:
-    import polars as pl
-
-    from embedlab.analysis.seed_tests import holm
-    from embedlab.reports.notes import generated_note, partial_notes, with_marks
-
-    for title in ("effect", "placebo"):
-        stored = [row.get(f"{title}_p") for row in rows]
-        p_values = [nan if value is None else float(value) for value in stored]
-        for row, corrected in zip(rows, holm(p_values), strict=True):
-            row[f"{title}_p_corrected"] = None if isnan(corrected) else corrected
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    printed_rows = [{**row, **{key: _cell(row, key) for key in _EFFECTS}} for row in rows]
-    columns = (
-        *columns_of(
-            "dataset [key]",
-            "items",
-            "both_read = both read",
-            "one_read = one read",
-            "nearly_read = nearly",
-            "effect = effect on a read item [difference]",
-            "owed = the score owes [difference]",
-        ),
-        Column("placebo", f"placebo ({options.placebo})", "difference"),
-    )
-    total = sum(int(row["both_read"] or 0) + int(row["one_read"] or 0) for row in rows)
-    items = sum(int(row["items"] or 0) for row in rows)
-    heading = (
-        f"{options.model} is known to have read a sentence of {total:,} of {items:,} test items"
-    )
-    if all(row["both_read"] is None for row in rows):
-        heading = (
-            f"what {options.model} has read is not known: none of {items:,} items is looked up"
-        )
-    correction = f", Holm over {len(rows)} datasets" * (len(rows) > 1)
-    notes = [
-        *statement,
-        f"effect: by how much more {options.model} leads {options.reference} on items that it has "
-        f"read than on others of the same source, gold, word overlap and length, in points of "
-        f"Spearman x 100 an item; * differs from 0 (5%{correction})",
-        f"placebo: the same for {options.placebo}, which did not read them as far as is known: "
-        f"where it has a * too, the items differ in more than having been read",
-        "nearly: one word apart from a read sentence; these items are in neither group",
-        *generated_note(sorted(marks)),
-        *partial_notes(states),
-    ]
-    return Report.of(Table(with_marks(heading, sorted(marks)), columns, printed_rows, notes, frame))
 
 
 def _cell(row: dict[str, Any], key: str) -> TableCell:
