@@ -5,14 +5,14 @@ same thing, and if not, why.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.commands.command import command
 from embedlab.commands.compare import CompareOptions, compare
@@ -26,7 +26,7 @@ from embedlab.reports.tables import Table, columns_of
 
 if TYPE_CHECKING:
     from embedlab.encoders.encoder import Encoder
-    from embedlab.encoders.same import Change, ChosenText, ServedDifference, VariedReference
+    from embedlab.encoders.same import ChosenText, ServedDifference, VariedReference
     from embedlab.models.catalog import ModelSpec
     from embedlab.runs.results import StoredResult
 
@@ -83,21 +83,6 @@ class SameOptions:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
-    """Two files of results."""
-
-    first: Annotated[
-        Path,
-        Flag(
-            metavar="A.json",
-            help="What `evaluate --json` or `compare --json` printed, or a run's "
-            "evaluations/TASK.json.",
-        ),
-    ]
-    second: Annotated[Path, Flag(metavar="B.json", help="A second file of that kind.")]
-
-
 @command("data runs machine output")
 def same(options: SameOptions, session: Session) -> Report:
     """Check whether SERVED is REFERENCE, and if not, find the change of REFERENCE that gives its
@@ -124,15 +109,15 @@ def same(options: SameOptions, session: Session) -> Report:
         $ embedlab same mine.json theirs.json
 
     """
+    import numpy as np
+
     from embedlab.encoders.encoder import RefusedTextsError, encode_accepted
     from embedlab.encoders.same import Search, VariedReference
     from embedlab.evaluation import needs_network, only_member, resolve_model
 
-    if options.served is not None and all(
-        name.endswith(".json") for name in (options.reference, options.served)
-    ):
-        files = VerifyOptions(first=Path(options.reference), second=Path(options.served))
-        return verify(files, session)
+    files = (options.reference, str(options.served))
+    if all(name.endswith(".json") for name in files):
+        return _compare_results((Path(files[0]), Path(files[1])), session)
 
     spec = only_member(resolve_model(options.reference, session))
     reference = VariedReference(_encoder(spec, session), _prompts(spec))
@@ -152,17 +137,23 @@ def same(options: SameOptions, session: Session) -> Report:
     texts = _file_texts(served_spec) if served_spec.kind == "vectors" else _texts(reference)
     with session.progress("encoding") as tick:
         try:
-            all_vectors, is_accepted = encode_accepted(encoder, [text.text for text in texts], None)
+            vectors, is_accepted = encode_accepted(encoder, [text.text for text in texts], None)
         except RefusedTextsError:  # all of them
-            return _unknown_report(options, 0, len(texts))
-        texts = list(compress(texts, is_accepted))
-        served_vectors, refused_count = all_vectors[is_accepted], int((~is_accepted).sum())
+            is_accepted = np.zeros(len(texts), np.bool_)
+        accepted_count = int(is_accepted.sum())
+        refused_count = len(texts) - accepted_count
+        if accepted_count < FEWEST:
+            title = (
+                f"whether {options.served} is {options.reference} is not known: "
+                f"{count_text(accepted_count, 'texts were')} encoded by both, and {refused_count} "
+                "refused"
+            )
+            table = Table(title, [], [], records={"verdict": [{"same": None}]})
+            return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
         tick(1, 2)
-        if len(texts) < FEWEST:
-            return _unknown_report(options, len(texts), refused_count)
         difference = Search(
-            texts,
-            served_vectors,
+            list(compress(texts, is_accepted)),
+            vectors[is_accepted],
             reference,
             encode_again=encoder.encode if needs_network(served_spec) else None,
             other_models=dict(_other_encoders(options, spec, served_spec, session)),
@@ -177,7 +168,7 @@ def same(options: SameOptions, session: Session) -> Report:
     return Report.of(
         *tables,
         exit_code=ExitCode.OK if difference.is_same else ExitCode.DIFFERENT,
-        behind={"cause": _causes_text(difference.causes) or None},
+        behind={"cause": difference.cause_text or None},
     )
 
 
@@ -204,9 +195,10 @@ def _texts(reference: VariedReference) -> list[ChosenText]:
 
     from embedlab.encoders.same import chosen_texts
 
-    own_limits = [] if reference.transformer is None else [reference.transformer.max_tokens]
-    limits = sorted({*LIMITS, *(limit for limit in own_limits if limit <= 2 * max(LIMITS))})
-    return chosen_texts(limits, reference.begin)
+    limits = {*LIMITS}
+    if reference.transformer is not None and reference.transformer.max_tokens <= 2 * max(LIMITS):
+        limits.add(reference.transformer.max_tokens)
+    return chosen_texts(sorted(limits), reference.begin)
 
 
 def _file_texts(spec: ModelSpec) -> list[ChosenText]:
@@ -255,17 +247,6 @@ def _other_encoders(
                 raise
 
 
-def _unknown_report(options: SameOptions, count: int, refused_count: int) -> Report:
-
-    title = (
-        f"whether {options.served} is {options.reference} is not known: "
-        f"{count_text(count, 'texts were')} encoded "
-        f"by both, and {refused_count} refused"
-    )
-    table = Table(title, [], [], records={"verdict": [{"same": None}]})
-    return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
-
-
 def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
     from embedlab.core.disk import write_atomic
 
@@ -278,27 +259,24 @@ def _write_texts(path: Path, texts: Sequence[ChosenText]) -> Report:
     return Report.of(table, behind={"cause": None})
 
 
-def _causes_text(changes: Sequence[Change]) -> str:
-    return ", ".join(change.description for change in changes)
-
-
 def _table(options: SameOptions, difference: ServedDifference, refused_count: int) -> Table:
     import numpy as np
 
-    from embedlab.reports.frames import Row
-
-    causes, tried_causes = difference.causes, difference.hypotheses
+    causes, tried = difference.causes, difference.hypotheses
+    distances = {"reference": difference.reference_distances}
+    columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
+    if causes:
+        distances["explained"] = difference.explained_distances
+        columns += columns_of("explained .6 >")
     kinds = np.array([chosen_text.kind for chosen_text in difference.texts])
-    rows: list[Mapping[str, str | float]] = []
+    rows: list[dict[str, str | float]] = []
     for kind in dict.fromkeys(kinds.tolist()):
         is_kind = kinds == kind
-        row = {"kind": kind, "texts": int(is_kind.sum())}
-        row["reference"] = 1 - float(difference.reference_distances[is_kind].max())
-        if causes:
-            row["explained"] = 1 - float(difference.explained_distances[is_kind].max())
+        row: dict[str, str | float] = {"kind": kind, "texts": int(is_kind.sum())}
+        for name, distances_of_texts in distances.items():
+            row[name] = 1 - float(distances_of_texts[is_kind].max())
         rows.append(row)
-    columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
-    columns += columns_of("explained .6 >") if causes else []
+    least_cosine = _finite(1 - float(difference.reference_distances.max()))
     served_norm, reference_norm = difference.norms
     notes = []
     if refused_count:
@@ -306,86 +284,77 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
         notes.append(f"{refused} refused by {options.served}, and left out")
     dim, reference_dim = difference.dims
     if dim < reference_dim:
-        has_cosines = isfinite(difference.reference_distances.max())
-        cut_note = f": cosines are to its first {dim}" * has_cosines
+        cut_note = "" if least_cosine is None else f": cosines are to its first {dim}"
         notes.append(f"{dim} numbers a vector served, {reference_dim} of the reference{cut_note}")
     notes.append(
         f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the "
         "reference"
     )
     if not difference.is_same and not causes:
-        nearest_causes = "; ".join(
-            f"{cause_text}, median cosine {1 - median:.3f}"
-            for cause_text, _, median in tried_causes[:3]
-        )
-        notes.append(f"nearest of {len(tried_causes)} hypotheses: {nearest_causes}")
-    least_cosine, least_explained = (
-        1 - float(chosen_text.max())
-        for chosen_text in (difference.reference_distances, difference.explained_distances)
-    )
-    verdict: Row = {
+        nearest = [
+            f"{hypothesis.description}, median cosine {1 - hypothesis.median:.3f}"
+            for hypothesis in tried[:3]
+        ]
+        notes.append(f"nearest of {len(tried)} hypotheses: {'; '.join(nearest)}")
+    verdict: dict[str, Any] = {
         "same": difference.is_same,
-        "cause": _causes_text(causes) or None,
+        "cause": difference.cause_text or None,
         "causes": [
             {"kind": cause.kind, "value": cause.value, "words": cause.description}
             for cause in causes
         ],
         "precision": difference.precision,
-        "least_cosine": least_cosine if isfinite(least_cosine) else None,
-        "least_cosine_explained": least_explained if isfinite(least_explained) else None,
+        "least_cosine": least_cosine,
+        "least_cosine_explained": _finite(1 - float(difference.explained_distances.max())),
         "texts": len(difference.texts),
         "unexplained": int(difference.is_unexplained.sum()),
         "norm_served": served_norm,
         "norm_reference": reference_norm,
     }
-    hypotheses: list[Row] = [
-        {"words": cause_text, "explained": share, "median_cosine": 1 - median}
-        for cause_text, share, median in tried_causes[:SHOWN]
-        if isfinite(median)
+    hypotheses: list[dict[str, Any]] = [
+        {
+            "words": hypothesis.description,
+            "explained": hypothesis.explained,
+            "median_cosine": 1 - hypothesis.median,
+        }
+        for hypothesis in tried[:SHOWN]
+        if isfinite(hypothesis.median)
     ]
     records = {"verdict": [verdict], "hypotheses": hypotheses}
     return Table(_verdict(options, difference), columns, rows, notes, records=records)
 
 
-def _verdict(options: SameOptions, difference: ServedDifference) -> str:
-    import numpy as np
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
 
+
+def _verdict(options: SameOptions, difference: ServedDifference) -> str:
     from embedlab.models.grammar import title_of
 
-    served_name, reference = title_of(str(options.served)), title_of(options.reference)
-    base, is_unexplained = difference.reference_distances, difference.is_unexplained
-    least_cosine = (
-        "other dimensions" if np.isinf(base).any() else f"least cosine {1 - base.max():.2f}"
-    )
+    served, reference = title_of(str(options.served)), title_of(options.reference)
+    farthest, worst = difference.reference_distances.max(), difference.explained_distances.max()
     if difference.is_same:
         return (
-            f"{served_name} is {reference}, to the precision of {difference.precision}: least "
-            "cosine "
-            f"{1 - base.max():.7f} over {count_text(len(base), 'texts')}"
+            f"{served} is {reference}, to the precision of {difference.precision}: least cosine "
+            f"{1 - farthest:.7f} over {count_text(len(difference.texts), 'texts')}"
         )
+    itself = f"least cosine {1 - farthest:.2f}" if isfinite(farthest) else "other dimensions"
+    unexplained = list(compress(difference.texts, difference.is_unexplained))
     if not difference.causes:
-        kinds = [
-            chosen_text.kind
-            for chosen_text, is_left in zip(difference.texts, is_unexplained, strict=True)
-            if is_left
-        ]
-        kinds_note = f" on {', '.join(dict.fromkeys(kinds))}" if is_unexplained.mean() < 0.5 else ""
-        return f"{served_name} is not {reference}{kinds_note} ({least_cosine}): not explained"
-    unexplained_note = (
-        f"; {count_text(int(is_unexplained.sum()), 'texts are')} not explained"
-        if is_unexplained.any()
-        else ""
-    )
-    worst = difference.explained_distances.max()
-    reached = "" if np.isnan(worst) else f": least cosine {1 - worst:.4f}"
+        kinds = dict.fromkeys(chosen_text.kind for chosen_text in unexplained)
+        is_few = 2 * len(unexplained) < len(difference.texts)
+        kinds_note = f" on {', '.join(kinds)}" if is_few else ""
+        return f"{served} is not {reference}{kinds_note} ({itself}): not explained"
+    reached = "" if isnan(worst) else f": least cosine {1 - worst:.4f}"
+    remark = f"; {count_text(len(unexplained), 'texts are')} not explained" if unexplained else ""
     return (
-        f"{served_name} is {reference} {_causes_text(difference.causes)}{reached} ({reference} itself: "
-        f"{least_cosine}){unexplained_note}"
+        f"{served} is {reference} {difference.cause_text}{reached} ({reference} itself: {itself})"
+        f"{remark}"
     )
 
 
-def verify(options: VerifyOptions, session: Session) -> Report:
-    """Whether two files of results are of the same thing and agree: `.is_same`, and what differs.
+def _compare_results(files: tuple[Path, Path], session: Session) -> Report:
+    """Return whether two files of results are of the same thing and agree, and what differs.
 
     The results of one model and task in both are compared; what is only in one is noted.
     """
@@ -393,30 +362,27 @@ def verify(options: VerifyOptions, session: Session) -> Report:
     from embedlab.runs.results import read_results
     from embedlab.scoring.verification import ResultPair
 
-    first, second, settings = options.first, options.second, session.settings
-    first_results, second_results = (read_results(path) for path in (first, second))
-    matched = _pair_results(first_results, second_results, first, second)
-    tables, agree = zip(
-        *(
-            verification_table(
-                ResultPair(
-                    first=result, second=second_result, files=(first, second), settings=settings
-                )
-            )
-            for result, second_result in matched
-        ),
-        strict=True,
-    )
-    matched_by_file = zip(*matched, strict=True)
-    for path, results, matched_results in zip(
-        (first, second), (first_results, second_results), matched_by_file, strict=True
-    ):
-        if unmatched_names := [
-            _name(result_of_file)
-            for result_of_file in results
-            if all(result_of_file is not matched_result for matched_result in matched_results)
-        ]:
-            session.note(f"not compared, only in {path}: {'; '.join(unmatched_names)}")
+    first, second = (read_results(path) for path in files)
+    pairs = [
+        ResultPair(first=one, second=other, files=files, settings=session.settings)
+        for one in first
+        for other in second
+        if len(first) == len(second) == 1 or _is_same_subject(one, other)
+    ]
+    if not pairs:
+        first_names, second_names = (
+            ", ".join(dict.fromkeys(map(_name, results))) for results in (first, second)
+        )
+        raise UsageError(
+            f"no model and task is in both files: {str(files[0])!r} has {first_names}, "
+            f"{str(files[1])!r} has {second_names}",
+            hint="give files with one result each, or of the same models and tasks",
+        )
+    tables, agree = zip(*map(verification_table, pairs), strict=True)
+    compared = [result for pair in pairs for result in (pair.first, pair.second)]
+    for path, results in zip(files, (first, second), strict=True):
+        if alone := [result for result in results if not any(result is one for one in compared)]:
+            session.note(f"not compared, only in {path}: {'; '.join(map(_name, alone))}")
     is_same = all(agree)
     return Report.of(
         *tables,
@@ -425,35 +391,10 @@ def verify(options: VerifyOptions, session: Session) -> Report:
     )
 
 
-def _pair_results(
-    first_results: Sequence[StoredResult],
-    second_results: Sequence[StoredResult],
-    first: Path,
-    second: Path,
-) -> list[tuple[StoredResult, StoredResult]]:
-    """Return the results to compare: the only ones, or those of one model on the same task in both
-    files.
-    """
-    if len(first_results) == len(second_results) == 1:
-        return [(first_results[0], second_results[0])]
-    matched = [
-        (result, other)
-        for result in first_results
-        for other in second_results
-        if result.model == other.model and {*result.signature.task} & {*other.signature.task}
-    ]
-    if not matched:
-        first_names, other = (
-            ", ".join(dict.fromkeys(map(_name, results)))
-            for results in (first_results, second_results)
-        )
-        raise UsageError(
-            f"no model and task is in both files: {str(first)!r} has {first_names}, "
-            f"{str(second)!r} "
-            f"has {other}",
-            hint="give files with one result each, or of the same models and tasks",
-        )
-    return matched
+def _is_same_subject(first: StoredResult, second: StoredResult) -> bool:
+    """Return whether two results are of one model and on a common task."""
+    tasks = {*first.signature.task} & {*second.signature.task}
+    return first.model == second.model and bool(tasks)
 
 
 def _name(result: StoredResult) -> str:

@@ -372,6 +372,11 @@ class ServedDifference:
     dims: tuple[int, int]  # numbers a vector, served and the reference's own
 
     @property
+    def cause_text(self) -> str:
+        """The causes in words."""
+        return ", ".join(cause.description for cause in self.causes)
+
+    @property
     def is_unexplained(self) -> NDArray[np.bool_]:
         """Which texts neither the reference nor the causes explain."""
         return self.explained_distances > self.limit

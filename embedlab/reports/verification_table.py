@@ -2,12 +2,10 @@
 differs.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from embedlab.models.grammar import title_of
 from embedlab.reports.tables import Column, Table, TableCell, Value, columns_of, number
-from embedlab.runs.signature import PartDifference, part_differences
 from embedlab.scoring.verification import ResultPair, intervals_of
 
 
@@ -15,17 +13,14 @@ def verification_table(pair: ResultPair) -> tuple[Table, bool]:
     """Return the verdict with what differs below it, and whether the results are of the same thing
     and agree.
     """
-    results, interval_results = (pair.first, pair.second), intervals_of(pair)
-    differing_parts = part_differences(*(result.signature for result in results))
-    names: dict[str, list[str]] = defaultdict(list)
+    intervals, reasons = intervals_of(pair)
     rows: list[dict[str, Value | TableCell]] = []
-    for part in differing_parts:
-        names[part.agreement].append(part.name)
+    for part in pair.parts:
         if part.agreement in {"differs", "other version"}:
             first, second = joined_or_none(part.first), joined_or_none(part.second)
             rows.append({"kind": "part", "what": part.name, "first": first, "second": second})
     for key, (first_value, second_value) in pair.differing_scores.items():
-        low, high = interval_results.intervals.get(key, (None, None))
+        low, high = intervals.get(key, (None, None))
         difference = number(second_value - first_value, is_signed=True, low=low, high=high)
         rows.append(
             {
@@ -38,42 +33,39 @@ def verification_table(pair: ResultPair) -> tuple[Table, bool]:
                 "high": high,
             }
         )
-    columns = columns_of("what = what differs [key]")
-    columns += [
-        Column(key, str(file), "score", "right", 2)
-        for key, file in zip(("first", "second"), pair.files, strict=True)
+    first_file, second_file = map(str, pair.files)
+    columns = [
+        *columns_of("what = what differs [key]"),
+        Column("first", first_file, "score", "right", 2),
+        Column("second", second_file, "score", "right", 2),
     ]
     if pair.differing_scores:
         columns += columns_of("difference = second − first [difference] <")
     table = Table(
-        _verdict(pair, names),
+        _verdict(pair),
         columns if rows else [],
         rows,
-        [
-            *_notes(pair, differing_parts, names),
-            *(f"no interval: {reason}" for reason in interval_results.reasons),
-        ],
+        [*_notes(pair), *(f"no interval: {reason}" for reason in reasons)],
         signatures={
-            str(file): str(result.signature)
-            for file, result in zip(pair.files, results, strict=True)
+            first_file: str(pair.first.signature),
+            second_file: str(pair.second.signature),
         },
     )
-    return table, not names["differs"] and bool(pair.shared) and not pair.differing_scores
+    return table, not pair.parts_of("differs") and bool(pair.shared) and not pair.differing_scores
 
 
-def _verdict(pair: ResultPair, names: dict[str, list[str]]) -> str:
+def _verdict(pair: ResultPair) -> str:
     models = dict.fromkeys(title_of(result.model) for result in (pair.first, pair.second))
-    tasks = [task for task in pair.first.signature.task if task in pair.second.signature.task]
-    tasks_note = f" on {joined_or_none(tasks)}" if tasks else ""
-    differing = names["differs"]
+    tasks_note = f" on {joined_or_none(pair.tasks)}" if pair.tasks else ""
+    differing = pair.parts_of("differs")
     if "model" in differing and {*differing} <= {"model", "seeds"}:
         sameness = "other weights, measured in the same way"
     elif differing:
         verb = "differ" if len(differing) > 1 else "differs"
         sameness = f"not of the same thing: {', '.join(differing)} {verb}"
     else:
-        version = ", by another version" if names["other version"] else ""
-        limitation = ", as far as both say" if names["unknown"] else ""
+        version = ", by another version" if pair.parts_of("other version") else ""
+        limitation = ", as far as both say" if pair.parts_of("unknown") else ""
         sameness = f"of the same thing{version}{limitation}"
     count, total = len(pair.differing_scores), len(pair.shared)
     if not total:
@@ -85,22 +77,20 @@ def _verdict(pair: ResultPair, names: dict[str, list[str]]) -> str:
     return f"{' and '.join(models)}{tasks_note}: {sameness}; {scores}"
 
 
-def _notes(
-    pair: ResultPair, parts: Sequence[PartDifference], names: dict[str, list[str]]
-) -> Iterator[str]:
+def _notes(pair: ResultPair) -> Iterator[str]:
     """Yield what was not compared, and what follows from another part."""
-    for part in parts:
+    for part in pair.parts:
         if part.agreement == "unknown":
-            values_by_file = zip((part.first, part.second), pair.files, strict=True)
-            value_texts = ", ".join(
-                f"{joined_or_none(values)} in {file}" for values, file in values_by_file
+            first_file, second_file = pair.files
+            yield (
+                f"{part.name} cannot be compared: {joined_or_none(part.first)} in {first_file}, "
+                f"{joined_or_none(part.second)} in {second_file}"
             )
-            yield f"{part.name} cannot be compared: {value_texts}"
-    if extent := names["only in one"]:
+    if extent := pair.parts_of("only in one"):
         yield (
             f"one file holds more than the other ({', '.join(extent)}): what both have is compared"
         )
-    differing = {*names["differs"]}
+    differing = {*pair.parts_of("differs")}
     covered = sorted({"pooling", "max_tokens", "precision"} & differing)
     if covered and "model" in differing and not differing & {"backend", "dims"}:
         yield (

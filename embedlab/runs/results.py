@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isfinite, nan
+from math import nan
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, Self
 
@@ -22,20 +22,10 @@ _HINT = (
     "give what `evaluate --json` or `compare --json` printed, or a file of a run's folder "
     "evaluations"
 )
-_BESIDE = (
-    ".sd",
-    ".seeds",
-    ".shared_pairs",
-    ".shared_sentences",
-)  # what a row holds beside each of its scores
-_OF_ONE_NUMBER = {
-    "task",
-    "by",
-    "slice",
-    "metric",
-    "model",
-    "score",
-}  # what a row has that holds one number of one model
+# what a row holds beside each of its scores
+_BESIDE = (".sd", ".seeds", ".shared_pairs", ".shared_sentences")
+# what a row has that holds one number of one model
+_OF_ONE_NUMBER = {"task", "by", "slice", "metric", "model", "score"}
 _AGAIN = "evaluate again with this embedlab"
 
 
@@ -61,15 +51,14 @@ class ScoreKey:
     setting: str
     split: str = ""  # empty where a file does not say it
     task: str = field(default="", compare=False)
-    typed: str = field(default="", compare=False)  # the slice as in the file
 
     def is_of(self, other: Self) -> bool:
         """Return whether OTHER is the same number, as far as both files say."""
-        is_same_slice = (self.by, self.slice, self.metric) == (other.by, other.slice, other.metric)
-        pairs = ((self.setting, other.setting), (self.split, other.split))
-        return is_same_slice and all(
-            own_value == other_value or not own_value or not other_value
-            for own_value, other_value in pairs
+        settings, splits = {self.setting, other.setting}, {self.split, other.split}
+        return (
+            (self.by, self.slice, self.metric) == (other.by, other.slice, other.metric)
+            and len(settings - {""}) < 2
+            and len(splits - {""}) < 2
         )
 
 
@@ -118,18 +107,23 @@ def without_folder(name: str, signature: Signature) -> str:
     return "/".join(parts[start:])
 
 
+def _key(signature: Signature, task: str, values: Mapping[str, Any]) -> ScoreKey:
+    """Return the key of a score that VALUES describe as a row of a table does."""
+    by, setting, split = (str(values.get(name) or "") for name in ("by", "setting", "split"))
+    return ScoreKey(
+        task=task,
+        by="dataset" if by == "average" else by,
+        slice=without_folder(str(values["slice"]), signature),
+        metric=str(values["metric"]),
+        setting=setting,
+        split=split,
+    )
+
+
 def _of_evaluation(evaluation: Evaluation) -> StoredResult:
     signature = evaluation.signature
     scores = {
-        ScoreKey(
-            task=evaluation.task,
-            by="dataset" if score.by == "average" else score.by,
-            slice=without_folder(score.slice, signature),
-            metric=score.metric,
-            setting=score.setting,
-            split=score.split or "",
-            typed=score.slice,
-        ): score.scale * score.value
+        _key(signature, evaluation.task, vars(score)): score.scale * score.value
         for score in evaluation.scores
     }
     return StoredResult(model=evaluation.model, signature=signature, scores=scores)
@@ -144,13 +138,15 @@ def _of_table(table: _Table, path: Path) -> Iterator[StoredResult]:
         scores = {}
         for number, row in enumerate(table["rows"]):
             for key, value in _row_scores(row, model, signature):
-                if value is not None and not _is_number(value):
+                if value is None:
+                    value = nan
+                elif not _is_number(value):
                     raise MissingError(
                         f"{path}: row {number}: the score of {model!r} is {quote(value)}: "
                         f"not a number",
                         hint=_AGAIN,
                     )
-                scores[key] = nan if value is None else float(value)
+                scores[key] = float(value)
         yield StoredResult(model=model, signature=signature, scores=scores)
 
 
@@ -158,43 +154,21 @@ def _is_number(value: Any) -> bool:
     """Return whether VALUE is a possible score: Python reads JSON's integers of any length, and
     infinity.
     """
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and abs(value) < 1e300
-        and isfinite(value)
-    )
+    is_numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_numeric and abs(value) < 1e300
 
 
 def _row_scores(
     row: Mapping[str, Any], model: str, signature: Signature
 ) -> Iterator[tuple[ScoreKey, Any]]:
-    """The number of MODEL in a row of one number, or its numbers in a row of a paper's table."""
+    """The number of MODEL in a row of one number, or its numbers in a row of a paper's table, with
+    a column a dataset.
+    """
     if row.keys() >= _OF_ONE_NUMBER:
         if row["model"] == model:
-            yield (
-                ScoreKey(
-                    task=str(row["task"]),
-                    by="dataset" if row["by"] == "average" else str(row["by"]),
-                    slice=without_folder(str(row["slice"]), signature),
-                    metric=str(row["metric"]),
-                    setting=str(row.get("setting") or ""),
-                    split=str(row.get("split") or ""),
-                    typed=str(row["slice"]),
-                ),
-                row["score"],
-            )
-        return
-    yield from _paper_scores(row, model, signature)
-
-
-def _paper_scores(
-    row: Mapping[str, Any], model: str, signature: Signature
-) -> Iterator[tuple[ScoreKey, Any]]:
-    """The numbers of MODEL in a row of a paper's table, with a column a dataset."""
-    if row.get("what") != "ours" or row.get("row") != model:
-        return
-    metric, property_name = ",".join(signature.metric), ",".join(signature.by)
-    for name, value in row.items():
-        if name not in {"row", "what"} and not name.endswith(_BESIDE):
-            yield ScoreKey(by=property_name, slice=name, metric=metric, setting=""), value
+            yield _key(signature, str(row["task"]), row), row["score"]
+    elif row.get("what") == "ours" and row.get("row") == model:
+        metric, by = ",".join(signature.metric), ",".join(signature.by)
+        for name, value in row.items():
+            if name not in {"row", "what"} and not name.endswith(_BESIDE):
+                yield ScoreKey(by=by, slice=name, metric=metric, setting=""), value

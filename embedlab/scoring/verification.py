@@ -2,13 +2,13 @@
 behind the scores are stored.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 from embedlab.analysis.comparison import ComparedSlice
 from embedlab.analysis.evidence import ModelColumns
@@ -17,20 +17,17 @@ from embedlab.comparison.comparison import Slicing, compare_outcomes
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.score_place import member_folders
-from embedlab.models.catalog import ModelSpec
-from embedlab.models.location import spec_fingerprint
 from embedlab.outcomes.frame import ALL_SPLITS, join_splits
 from embedlab.outcomes.stored import join_members
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.runs.results import ScoreKey, StoredResult, without_folder
-from embedlab.runs.signature import data_part, part_differences
+from embedlab.runs.signature import DifferenceKind, PartDifference, data_part, part_differences
 from embedlab.scoring.selection import SelectedTask, stored_selection
 from embedlab.tasks.task import scale_of
 from embedlab.tasks.task import task as find_task
 
 HALF_OF_LAST_DIGIT = 0.005  # scores are printed with two digits
 FIRST, SECOND = "first", "second"
-DICE = spec_fingerprint(ModelSpec(name="dice", kind="dice"), precision="float32")
 
 Intervals = dict[ScoreKey, tuple[float, float]]
 
@@ -45,19 +42,35 @@ class ResultPair:
     settings: Settings
 
     @cached_property
+    def parts(self) -> list[PartDifference]:
+        """Return the parts of their signatures that differ."""
+        return part_differences(self.first.signature, self.second.signature)
+
+    def parts_of(self, agreement: DifferenceKind) -> list[str]:
+        """Return the names of the parts that differ in one way."""
+        return [part.name for part in self.parts if part.agreement == agreement]
+
+    @property
+    def tasks(self) -> list[str]:
+        """Return the tasks that both are of, as evaluations name them."""
+        second_tasks = self.second.signature.task
+        return [task for task in self.first.signature.task if task in second_tasks]
+
+    @cached_property
     def shared(self) -> dict[ScoreKey, tuple[float, float]]:
         """Return the numbers that both have, by the key of the first."""
-        unmatched = dict(self.second.scores)
-        values = {}
+        unmatched = sorted(self.second.scores, key=_is_dev)
+        match_of_key = {}
         for key in sorted(self.first.scores, key=_is_dev):
-            match = min(
-                (score_key for score_key in unmatched if key.is_of(score_key)),
-                key=_is_dev,
-                default=None,
-            )
+            match = next((other for other in unmatched if key.is_of(other)), None)
             if match is not None:
-                values[key] = (self.first.scores[key], unmatched.pop(match))
-        return {key: values[key] for key in self.first.scores if key in values}
+                unmatched.remove(match)
+                match_of_key[key] = match
+        return {
+            key: (value, self.second.scores[match_of_key[key]])
+            for key, value in self.first.scores.items()
+            if key in match_of_key
+        }
 
     @cached_property
     def differing_scores(self) -> dict[ScoreKey, tuple[float, float]]:
@@ -66,47 +79,31 @@ class ResultPair:
         """
         return {key: values for key, values in self.shared.items() if not _agree(*values)}
 
-    @property
-    def members(self) -> Iterator[tuple[StoredResult, Path, str]]:
-        """Yield each member model as its result, the file of the result, and its fingerprint."""
-        for result, file in zip((self.first, self.second), self.files, strict=True):
-            yield from ((result, file, fingerprint) for fingerprint in result.signature.model)
 
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreIntervals:
-    """Intervals of second minus first in the tables' units, and why some or all are absent."""
-
-    intervals: Intervals = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
-
-
-def intervals_of(sides: ResultPair) -> ScoreIntervals:
-    """Return the intervals of the scores that differ."""
+def intervals_of(sides: ResultPair) -> tuple[Intervals, list[str]]:
+    """Return the intervals of the scores that differ, second minus first in the tables' units, and
+    why some or all are absent.
+    """
     if not sides.differing_scores:
-        return ScoreIntervals()
+        return {}, []
     if sides.first.signature.model == sides.second.signature.model:
-        return ScoreIntervals(reasons=(_what_changed(sides),))
+        return {}, [_what_changed(sides)]
     intervals: Intervals = {}
     reasons: list[str] = []
-    remaining = dict.fromkeys(sides.differing_scores)
-    for name in sides.first.signature.task:
-        if name not in sides.second.signature.task:
-            continue
+    remaining = [*sides.differing_scores]
+    for name in sides.tasks:
         selected = stored_selection(name)
         tasks = {name} if selected is None else {name, selected.task}
         keys = [key for key in remaining if key.task in tasks]
-        for key in keys:
-            del remaining[key]
-        if keys and selected is None:
-            reasons.append(f"the task {name} is not available")
-        elif keys and selected is not None:
-            score_intervals = _task_intervals(sides, name, selected, keys)
-            intervals |= score_intervals.intervals
-            reasons += score_intervals.reasons
-    return ScoreIntervals(
-        intervals=intervals, reasons=tuple(dict.fromkeys([*reasons, *_unexplained(remaining, {})]))
-    )
+        remaining = [key for key in remaining if key not in keys]
+        if selected is None:
+            reasons += [f"the task {name} is not available"] * bool(keys)
+        else:
+            task_intervals, task_reasons = _task_intervals(sides, name, selected, keys)
+            intervals |= task_intervals
+            reasons += task_reasons
+    reasons += _unexplained(remaining)
+    return intervals, [*dict.fromkeys(reasons)]
 
 
 def _what_changed(sides: ResultPair) -> str:
@@ -114,15 +111,11 @@ def _what_changed(sides: ResultPair) -> str:
     or nothing that they record.
     """
     first, second = (
-        dict(data_part.rpartition("@")[::2] for data_part in result.signature.data)
+        dict(part.rpartition("@")[::2] for part in result.signature.data)
         for result in (sides.first, sides.second)
     )
     changed = [name for name, content in first.items() if second.get(name, content) != content]
-    differing = [
-        difference.name
-        for difference in part_differences(sides.first.signature, sides.second.signature)
-        if difference.agreement == "differs"
-    ]
+    differing = sides.parts_of("differs")
     if changed:
         return (
             f"both are of the same vectors, on other pairs, items or gold scores: "
@@ -138,58 +131,52 @@ def _what_changed(sides: ResultPair) -> str:
 
 def _task_intervals(
     sides: ResultPair, name: str, selected: SelectedTask, keys: Sequence[ScoreKey]
-) -> ScoreIntervals:
-    """Return the intervals of the numbers KEYS of the task that both results call NAME."""
-    tested_keys = [key for key in keys if not _is_untested(key)]
-    if not tested_keys:
-        return ScoreIntervals(reasons=tuple(_unexplained(keys, {})))
-    stored = {
-        fingerprint: _outcomes(fingerprint, result, sides.settings, file, name)
-        for result, file, fingerprint in sides.members
-    }
-    missing_outcomes = tuple(
-        f"{result.model}: no outcomes on {name} are stored under {fingerprint}"
-        for result, _, fingerprint in sides.members
-        if not stored[fingerprint]
-    )
-    dataset_names = [[dataset.name for dataset in datasets] for datasets in stored.values()]
-    common = set.intersection(*map(set, dataset_names))
-    shared = {}
-    for fingerprint, datasets in stored.items():
-        shared[fingerprint] = [dataset for dataset in datasets if dataset.name in common]
+) -> tuple[Intervals, list[str]]:
+    """Return the intervals of the numbers KEYS of the task that both results call NAME, and why
+    some have none.
+    """
+    keys_by_grouping: dict[tuple[str, Aggregate, bool], list[ScoreKey]] = {}
+    for key in keys:
+        if not _is_untested(key):
+            aggregate: Aggregate = "all"
+            if key.setting in get_args(Aggregate):
+                aggregate = cast("Aggregate", key.setting)
+            grouping = key.by, aggregate, ALL_SPLITS in key.slice
+            keys_by_grouping.setdefault(grouping, []).append(key)
+    if not keys_by_grouping:
+        return {}, _unexplained(keys)
+    stored: dict[str, list[StoredOutcomes]] = {}
+    missing: list[str] = []
+    for result, file in zip((sides.first, sides.second), sides.files, strict=True):
+        for fingerprint in result.signature.model:
+            stored[fingerprint] = _outcomes(fingerprint, result, sides.settings, file, name)
+            if not stored[fingerprint]:
+                missing.append(
+                    f"{result.model}: no outcomes on {name} are stored under {fingerprint}"
+                )
+    if missing:
+        return {}, missing
+    names = [[dataset.name for dataset in datasets] for datasets in stored.values()]
+    common = set.intersection(*map(set, names))
     outcomes = join_members(
-        shared,
+        {
+            fingerprint: [dataset for dataset in datasets if dataset.name in common]
+            for fingerprint, datasets in stored.items()
+        },
         [*stored],
         cache=sides.settings.cache,
-        averages={name: selected.averages(dataset_names[0])},
+        averages={name: selected.averages(names[0])},
         mixed_metrics={name: selected.definition.mixed_metric},
     )
     intervals: Intervals = {}
-    for by, aggregate, is_joined in dict.fromkeys(map(_grouping_of_score, tested_keys)):
-        score_keys = [
-            key for key in tested_keys if _grouping_of_score(key) == (by, aggregate, is_joined)
-        ]
-        with suppress(UsageError):  # a property that these items do not have
-            if outcomes is not None:
-                items = join_splits(outcomes) if is_joined else outcomes
-                slicing = Slicing(by=by, aggregate=aggregate)
-                slices = compare_outcomes(items, _columns(sides), slicing).slices
-                intervals |= _intervals(sides, score_keys, slices)
-    unexplained = () if missing_outcomes else _unexplained(keys, intervals)
-    return ScoreIntervals(
-        intervals=intervals, reasons=tuple(dict.fromkeys((*missing_outcomes, *unexplained)))
-    )
-
-
-def _grouping_of_score(key: ScoreKey) -> tuple[str, Aggregate, bool]:
-    """Return how the items of a score are grouped: by what, in which aggregation, and whether the
-    splits of a dataset are one.
-    """
-    return (
-        key.by,
-        next((argument for argument in get_args(Aggregate) if argument == key.setting), "all"),
-        ALL_SPLITS in key.slice,
-    )
+    if outcomes is not None:
+        for (by, aggregate, is_joined), grouped_keys in keys_by_grouping.items():
+            items = join_splits(outcomes) if is_joined else outcomes
+            slicing = Slicing(by=by, aggregate=aggregate)
+            with suppress(UsageError):  # a property that these items do not have
+                slices = compare_outcomes(items, [*_columns(sides)], slicing).slices
+                intervals |= _intervals(sides, grouped_keys, slices)
+    return intervals, _unexplained([key for key in keys if key not in intervals])
 
 
 def _intervals(
@@ -198,63 +185,53 @@ def _intervals(
     """Yield the interval of each of KEYS whose stored scores agree with the numbers in the
     results.
     """
-    names = {
-        (
-            without_folder(compared_slice.slice_key, sides.first.signature),
-            compared_slice.metric,
-        ): compared_slice
-        for compared_slice in slices
+    signature = sides.first.signature
+    slice_of_name = {
+        (without_folder(compared.slice_key, signature), compared.metric): compared
+        for compared in slices
     }
     for key in keys:
-        compared = names.get((key.slice, key.metric))
+        compared = slice_of_name.get((key.slice, key.metric))
         if compared is None:
             continue
         scale = scale_of(compared.task, compared.metric)
-        stored = (scale * compared.scores[FIRST].value, scale * compared.scores[SECOND].value)
+        stored = [scale * compared.scores[name].value for name in (FIRST, SECOND)]
         difference = compared.differences[SECOND]
         if all(map(_agree, stored, sides.shared[key])) and not isnan(difference.low):
             yield key, (scale * difference.low, scale * difference.high)
 
 
-def _unexplained(keys: Iterable[ScoreKey], intervals: Mapping[ScoreKey, object]) -> Iterator[str]:
-    missing_keys = [key for key in keys if key not in intervals]
-    untested_keys = [key for key in missing_keys if _is_untested(key)]
-    if untested_keys:
-        yield "Pearson's correlations of similarities have none"
-    if any(_is_dev(key) for key in missing_keys):
-        yield "scores that chose a setting (dev) have none"
-    if any(key not in untested_keys and not _is_dev(key) for key in missing_keys):
-        yield "the rows of a score are not stored, are too few, or give another score now"
+def _unexplained(keys: Sequence[ScoreKey]) -> list[str]:
+    """Return why KEYS have no interval where all outcomes are stored."""
+    untested = [key for key in keys if _is_untested(key)]
+    reasons = {
+        "Pearson's correlations of similarities have none": bool(untested),
+        "scores that chose a setting (dev) have none": any(map(_is_dev, keys)),
+        "the rows of a score are not stored, are too few, or give another score now": any(
+            key not in untested and not _is_dev(key) for key in keys
+        ),
+    }
+    return [reason for reason, applies in reasons.items() if applies]
 
 
 def _is_untested(key: ScoreKey) -> bool:
     """Return whether the task of a number measures it without testing it: Pearson's correlation
     beside Spearman's of similarities.
     """
-    selected = stored_selection(key.task) if key.task else None
-    return (
-        key.metric == "pearson"
-        and selected is not None
-        and key.metric not in find_task(selected.task).measures(key.slice)
-    )
+    selected = stored_selection(key.task) if key.task and key.metric == "pearson" else None
+    return selected is not None and key.metric not in find_task(selected.task).measures(key.slice)
 
 
-def _columns(sides: ResultPair) -> list[ModelColumns]:
-    """Return both results as models, their members named by fingerprint; only a recipe has several
+def _columns(sides: ResultPair) -> Iterator[ModelColumns]:
+    """Yield both results as models, their members named by fingerprint; only a recipe has several
     seeds without naming one.
     """
-    named_results = ((FIRST, sides.first), (SECOND, sides.second))
-    return [
-        ModelColumns(
-            name=name,
-            members=result.signature.model,
-            # The mapping from seeds to members does not matter.
-            seeds=tuple(range(len(result.signature.model)))
-            if result.signature.seeds and "@" not in result.model
-            else (),
-        )
-        for name, result in named_results
-    ]
+    for name, result in ((FIRST, sides.first), (SECOND, sides.second)):
+        members = result.signature.model
+        has_seeds = result.signature.seeds and "@" not in result.model
+        # The mapping from seeds to members does not matter.
+        seeds = tuple(range(len(members))) if has_seeds else ()
+        yield ModelColumns(name=name, members=members, seeds=seeds)
 
 
 def _outcomes(
@@ -278,8 +255,7 @@ def _is_dev(key: ScoreKey) -> bool:
 
 
 def _agree(first: float, second: float) -> bool:
-    return (
-        isnan(first) and isnan(second)
-        if isnan(first) or isnan(second)
-        else abs(first - second) < HALF_OF_LAST_DIGIT
-    )
+    """Return whether two numbers are printed alike; what is no number is like its kind alone."""
+    if isnan(first) or isnan(second):
+        return isnan(first) and isnan(second)
+    return abs(first - second) < HALF_OF_LAST_DIGIT

@@ -40,7 +40,7 @@ def test_rows_of_one_number_of_one_model_are_read_and_average_is_by_dataset(tmp_
 def test_keys_are_of_one_number_as_far_as_both_say() -> None:
     key = ScoreKey(by="dataset", slice="mrpc", metric="f1", setting="exact", split="test")
     assert key.is_of(ScoreKey(by="dataset", slice="mrpc", metric="f1", setting=""))
-    assert key == replace(key, task="glue", typed="here/mrpc")
+    assert key == replace(key, task="glue")
     for other in (
         {"setting": "literature"},
         {"split": "dev"},
