@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -366,14 +366,9 @@ def _check_reading(stages: Sequence[Stage], where: str) -> None:
     for index, (previous, stage) in enumerate(pairwise(stages), start=1):
         turn = stage.optim.turn
         if isinstance(turn, str) and turn == previous.optim.turn:
-            for key in ("epochs", "batch_size")[: 1 + (turn == "batch")]:
-                required = getattr(previous.optim, key)
-                if getattr(stage.optim, key) != required:
-                    raise UsageError(
-                        f"{where}: 'stage.{index}.optim.{key}' must be {required}: stages with "
-                        f"turn {turn!r} step together",
-                        hint=Hint(RecipeValue(f"stage.{index}.optim.{key}", str(required))),
-                    )
+            keys = ("epochs", "batch_size")[: 1 + (turn == "batch")]
+            reason = f"stages with turn {turn!r} step together"
+            _require_alike(stages, [index - 1, index], keys, reason, where)
 
 
 def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
@@ -388,15 +383,33 @@ def _check_mix(mix: MixSection, stages: Sequence[Stage], where: str) -> None:
         )
     if mix.combine == "turns":
         return
-    for key in ("turn", *(_ONE_STEP if mix.combine in JOINT_COMBINES else ())):
-        required = 1 if key == "turn" else getattr(stages[mixed[0]].optim, key)
-        for index in mixed:
-            if getattr(stages[index].optim, key) != required:
-                raise UsageError(
-                    f"{where}: 'stage.{index}.optim.{key}' must be {required}: with mix.combine "
-                    f"{mix.combine!r} it is one for all",
-                    hint=Hint(RecipeValue(f"stages.optim.{key}", str(required))),
-                )
+    reason = f"with mix.combine {mix.combine!r} it is one for all"
+    for index in mixed:
+        if stages[index].optim.turn != 1:
+            raise _difference(f"stage.{index}.optim.turn", 1, reason, where)
+    if mix.combine in JOINT_COMBINES:
+        _require_alike(stages, mixed, _ONE_STEP, reason, where)
+
+
+def _require_alike(
+    stages: Sequence[Stage], indices: Sequence[int], keys: Sequence[str], reason: str, where: str
+) -> None:
+    """Refuse stages whose KEYS differ from those of the first of INDICES."""
+    first, *others = indices
+    for key, index in product(keys, others):
+        required, value = (getattr(stages[place].optim, key) for place in (first, index))
+        if value == required:
+            continue
+        if required is None:  # what is not set cannot be typed
+            raise _difference(f"stage.{first}.optim.{key}", value, reason, where)
+        raise _difference(f"stage.{index}.optim.{key}", required, reason, where)
+
+
+def _difference(key: str, required: object, reason: str, where: str) -> UsageError:
+    return UsageError(
+        f"{where}: {key!r} must be {required}: {reason}",
+        hint=Hint(RecipeValue(key, str(required))),
+    )
 
 
 def recipe_to_table(recipe: Recipe) -> TomlTable:

@@ -103,13 +103,17 @@ def test_a_task_of_a_joined_recipe_sets_the_stages_of_its_own_recipe_alone(task:
             r"'stage.1.optim.lr' must be 1e-05: with mix.combine 'average' it is one for all",
         ),
         ("multitask", "stage.2.optim.turn=2", r"'stage.2.optim.turn' must be 1"),
+        ("multitask", "stage.2.optim.clip=2.0", r"'stage.0.optim.clip' must be 2.0"),
         ("multitask", "mix.combine=together", r"'mix.combine' is 'together'"),
         ("sbert", "mix.combine=average", "'mix' needs two or more stages with a turn"),
     ],
 )
 def test_a_mix_that_cannot_be_is_refused(recipe: str, change: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=message) as error:
         load_recipe(recipe, [change])
+    if "must be" in message:
+        key = message.split("'")[1]
+        assert error.value.hint.startswith(f"--set {key}=")
 
 
 def test_a_resolved_mix_comes_back(tmp_path: Path) -> None:
