@@ -17,10 +17,16 @@ from transformers import (
 )
 
 from embedlab.core.disk import CHECKSUMS, check_folder
-from embedlab.core.errors import EmbedlabError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import CountingEncoder, EncoderFacts, TextPair, distinct_texts
+from embedlab.encoders.encoder import (
+    CountingEncoder,
+    EncoderFacts,
+    TextPair,
+    distinct_texts,
+    refuse_not_finite,
+)
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head
 from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenise_texts
 from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
@@ -86,11 +92,7 @@ class CrossEncoderScorer(CountingEncoder):
                 start += len(batch)
                 if progress is not None:
                     progress(start, len(unique))
-        if not np.isfinite(scores.sum(dtype=np.float64)):
-            raise EmbedlabError(
-                f"{self.name!r} gives scores that are not finite",
-                hint="its weights are damaged, or its training diverged",
-            )
+        refuse_not_finite(self.name, scores, what="scores")
         return scores[index]
 
     def token_ids(self, pairs: Sequence[TextPair]) -> TokenRows:

@@ -210,6 +210,18 @@ class Encoder(PairScorer, Protocol):
         """
 
 
+def refuse_not_finite(
+    name: str,
+    numbers: NDArray[np.floating[Any]],
+    *,
+    what: str = "vectors",
+    hint: str = "its weights are damaged, or its training diverged",
+) -> None:
+    """Refuse NUMBERS of the model called NAME that are not finite."""
+    if not np.isfinite(numbers.sum(dtype=np.float64)):
+        raise EmbedlabError(f"{name!r} gives {what} that are not finite", hint=hint)
+
+
 def no_token_sum(name: str) -> UsageError:
     """Return the error of the model called NAME, whose similarities no vectors of tokens add up
     to.
@@ -366,6 +378,24 @@ def pair_similarities(
     return scores.astype(np.float32)
 
 
+def row_similarities(
+    first: Vectors,
+    first_rows: NDArray[np.intp],
+    second: Vectors,
+    second_rows: NDArray[np.intp],
+    similarity: Similarity,
+) -> NDArray[np.float32]:
+    """Return the similarity of each of FIRST_ROWS with the same of SECOND_ROWS, gathered in
+    pieces.
+    """
+    scores = np.empty(len(first_rows), np.float32)
+    for start in range(0, len(first_rows), PAIRS_AT_ONCE):
+        piece = slice(start, start + PAIRS_AT_ONCE)
+        a, b = first[first_rows[piece]], second[second_rows[piece]]
+        scores[piece] = pair_similarities(a, b, similarity)
+    return scores
+
+
 def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> NDArray[np.float32]:
     """Return the similarity of each row of FIRST with each row of SECOND, (first, second), as
     `pair_similarities` computes those of pairs.
@@ -424,9 +454,6 @@ def score_by_vectors(
     sentences, index = distinct_texts([*first, *second])
     vectors, is_accepted = encode_accepted(encoder, sentences, progress)
     left, right = index[: len(first)], index[len(first) :]
-    scores = np.empty(len(first), np.float32)
-    for start in range(0, len(first), PAIRS_AT_ONCE):
-        rows = slice(start, start + PAIRS_AT_ONCE)
-        scores[rows] = pair_similarities(vectors[left[rows]], vectors[right[rows]], similarity)
+    scores = row_similarities(vectors, left, vectors, right, similarity)
     scores[~(is_accepted[left] & is_accepted[right])] = np.nan
     return scores

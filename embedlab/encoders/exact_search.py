@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.session import ProgressCallback
-from embedlab.encoders.encoder import PairScorer, Vectors, pair_similarities, similarity_rows
+from embedlab.encoders.encoder import PairScorer, Vectors, row_similarities, similarity_rows
 
 if TYPE_CHECKING:
     from embedlab.data.queries import Queries
@@ -43,12 +43,7 @@ class VectorSearch:
 
     def score_pairs(self, query: Places, document: Places) -> Scores:
         """Return the similarity of each of these pairs; (pairs,)."""
-        scores = np.empty(len(query), np.float32)
-        for start in range(0, len(query), DOCUMENTS_AT_ONCE):
-            block = slice(start, start + DOCUMENTS_AT_ONCE)
-            first, second = self.first[query[block]], self.second[document[block]]
-            scores[block] = pair_similarities(first, second, self.similarity)
-        return scores
+        return row_similarities(self.first, query, self.second, document, self.similarity)
 
     def score_rows(self, queries: slice) -> Scores:
         """Return the similarity of each of some QUERIES with each document."""

@@ -26,6 +26,7 @@ from embedlab.encoders.encoder import (
     Vectors,
     VectorScorer,
     no_token_sum,
+    refuse_not_finite,
     single_texts,
 )
 from embedlab.encoders.transformed import CombinedEncoder, TransformedEncoder
@@ -124,10 +125,7 @@ class PrefixedEncoder(VectorScorer):
                 f"{self.name!r} gives vectors of shape {vectors.shape} for {count} sentences",
                 hint="encode(sentences) should return an array of shape (sentences, dim)",
             )
-        if not np.isfinite(vectors.sum(dtype=np.float64)):
-            raise EmbedlabError(
-                f"{self.name!r} gives vectors that are not finite", hint="correct its encode()"
-            )
+        refuse_not_finite(self.name, vectors, hint="correct its encode()")
         if self._cut is not None and self._cut > vectors.shape[1]:
             raise UsageError(
                 f"{self.name!r} has vectors of {vectors.shape[1]} numbers",

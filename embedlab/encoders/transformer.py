@@ -14,11 +14,17 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from embedlab.analysis.word_effects import WeightedTokens
-from embedlab.core.errors import EmbedlabError
 from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine, is_asynchronous, send_tensor
-from embedlab.encoders.encoder import EncoderFacts, Text, Vectors, VectorScorer, no_token_sum
+from embedlab.encoders.encoder import (
+    EncoderFacts,
+    Text,
+    Vectors,
+    VectorScorer,
+    no_token_sum,
+    refuse_not_finite,
+)
 from embedlab.encoders.pooling import combined_pooling
 from embedlab.encoders.tokens import (
     TokenRows,
@@ -257,11 +263,7 @@ class TransformerEncoder(VectorScorer):
                 self.count("truncated", sentences[block], rows.truncated)
                 self.count("unknown_texts", sentences[block], are_unknown(rows, self.tokenizer))
                 self._embed_rows(rows, vectors[block], start, len(sentences), progress)
-        if not np.isfinite(vectors.sum(dtype=np.float64)):
-            raise EmbedlabError(
-                f"{self.name!r} gives vectors that are not finite",
-                hint="its weights are damaged, or its training diverged",
-            )
+        refuse_not_finite(self.name, vectors)
         return vectors
 
     def embed_tokens(self, rows: TokenRows, progress: ProgressCallback | None = None) -> Vectors:

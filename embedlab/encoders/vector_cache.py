@@ -168,9 +168,6 @@ class EmbeddingCache:
         if self._folder.is_dir():
             with suppress(OSError):  # another user's folder, or a read-only disk
                 os.utime(self._folder)
-        yield from self._segments()
-
-    def _segments(self) -> Iterator["Segment"]:
         for path in self._paths():
             try:
                 yield Segment.map(path, self.dim)
@@ -191,7 +188,7 @@ class EmbeddingCache:
         small = {path for path in self._paths() if path.stat().st_size < SMALL_BYTES}
         if len(small) <= MOST_SEGMENTS:
             return
-        segments = [segment for segment in self._segments() if segment.path in small]
+        segments = [segment for segment in self.segments() if segment.path in small]
         if not segments:
             return  # another process was faster
         contents = [segment.read(np.arange(len(segment.keys))) for segment in segments]

@@ -20,14 +20,14 @@ from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import user_config_file
 from embedlab.core.schema import read_toml
 from embedlab.models.hosts import note_typed
-from embedlab.models.published import CATALOG, NAMES, SHORT_NAMES
+from embedlab.models.published import SHIPPED
 
 _TYPED = re.compile(r"(?P<name>[\w.-]+)=(?P<model>.+)", re.DOTALL)
 _BEGINS = re.compile(r"[\w.-]+(?=$|[?@])")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,39}")
 # columns of tables, beside properties
 _IN_TABLES = {
-    *("gap", "note", "pair", "pair_key", "right"),
+    *("dataset", "gap", "note", "pair", "pair_key", "right"),
     *("s1", "s2", "sentence1", "sentence2", "tag"),
 }
 # typed, and not stored: not used yet, or the file could not be written
@@ -166,8 +166,7 @@ def _refuse(name: str, model: str, text: str) -> None:
             f"{text!r}: {name!r} cannot be an alias",
             hint="begin with a letter; letters, digits, -, _ and . follow, 40 at most",
         )
-    shipped = ("dice", "bm25", "dataset", *SHORT_NAMES, *CATALOG, *NAMES)
-    reserved = {*shipped, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
+    reserved = {*SHIPPED, *plugins.names("encoders"), *property_names(), *_IN_TABLES}
     if name in reserved:
         raise UsageError(
             f"{text!r}: {name!r} already names something else",

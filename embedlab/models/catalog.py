@@ -41,11 +41,9 @@ from embedlab.models.hosts import note_typed
 from embedlab.models.hub import cached_folder
 from embedlab.models.published import (
     BY_REPOSITORY,
-    CATALOG,
-    NAMES,
+    FULL_NAMES,
     PACKAGED,
-    PREFIXED,
-    SHORT_NAMES,
+    SHIPPED,
     packaged_model,
     published_entry,
 )
@@ -53,13 +51,10 @@ from embedlab.models.reading import UsageOptions
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
-BM25 = "bm25"  # alone it is Lucene's variant
 FIT = "fit"  # whitening by the sentences that are scored
 # How the first line of word vectors is: their number and size, or a word and its vector.
 _WORD_VECTORS = re.compile(rb"\d+ \d+\s*|\S+(?:[ \t]-?\d+(?:\.\d*)?(?:e-?\d+)?){2,}\s*")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_FULL_NAMES = {**PREFIXED, BM25: f"{BM25}:lucene"}
-_SHIPPED_NAMES = frozenset({BM25, *NAMES, *SHORT_NAMES, *CATALOG})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +158,7 @@ class Model:
 
 def model_names(runs_folder: Path) -> list[str]:
     """Return every selectable model name except files, folders and hub ids: finished runs first."""
-    shipped = [*NAMES, *SHORT_NAMES, *CATALOG, "dice", BM25]
-    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *shipped]))
+    return list(dict.fromkeys([*finished_runs(runs_folder), *aliases(), *SHIPPED]))
 
 
 def finished_runs(runs_folder: Path) -> list[str]:
@@ -308,7 +302,7 @@ def _combine(combined: Combined, parts: Sequence[Model]) -> tuple[ModelSpec, ...
 
 def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     name, options = single.name, single.suffix
-    full_name = name if finished_seeds(runs_folder, name) else _FULL_NAMES.get(name, name)
+    full_name = name if finished_seeds(runs_folder, name) else FULL_NAMES.get(name, name)
     prefix = prefix_of(full_name)
     if name == "dice" or prefix is not None:
         spec = _prefixed_spec(full_name, prefix)
@@ -413,7 +407,7 @@ def _resolve_alias(name: str, options: str, runs_folder: Path) -> tuple[ModelSpe
     alias, separator, seed = name.partition("@")
     if (
         (model := aliased_model(alias)) is None
-        or alias in _SHIPPED_NAMES
+        or alias in SHIPPED
         or finished_seeds(runs_folder, alias)
     ):
         return ()
@@ -434,7 +428,7 @@ def _resolve_run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not run or "/" in name:
         return ()
     seeds = finished_seeds(runs_folder, run)
-    if not seeds and run not in _SHIPPED_NAMES and any((runs_folder / run).glob("seed-*")):
+    if not seeds and run not in SHIPPED and any((runs_folder / run).glob("seed-*")):
         raise MissingError(
             f"the run {run!r} has no finished seed",
             hint=f"`embedlab train {run} --resume` continues it",
@@ -472,9 +466,7 @@ def _other_meaning(name: str) -> str | None:
     """Return what a NAME of a run means beside the run, in words that name it; None for nothing."""
     if (model := packaged_model(name)) is not None:
         return model.repository
-    if name in SHORT_NAMES or name in CATALOG:
-        return CATALOG[SHORT_NAMES.get(name, name)].repository
-    return _FULL_NAMES.get(name) or aliases().get(name) or (name if name == "dice" else None)
+    return SHIPPED.get(name) or aliases().get(name)
 
 
 def refuse_other_meaning(name: str) -> None:

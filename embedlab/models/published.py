@@ -204,7 +204,17 @@ PACKAGED: Mapping[str, Packaged] = {
 }
 # a package whose only model has a name of its own
 PREFIXED: Mapping[str, str] = {"wordllama": "wordllama:l2_supercat_256"}
+FULL_NAMES: Mapping[str, str] = {**PREFIXED, "bm25": "bm25:lucene"}
 NAMES = (*PACKAGED, *PREFIXED)
+# what each short name means that embedlab ships
+SHIPPED: Mapping[str, str] = {
+    **{name: model.repository for name, model in PACKAGED.items()},
+    **PREFIXED,
+    **{short: CATALOG[name].repository for short, name in SHORT_NAMES.items()},
+    **{name: model.repository for name, model in CATALOG.items()},
+    "dice": "dice",
+    **FULL_NAMES,
+}
 
 
 def packaged_model(name: str) -> Packaged | None:
