@@ -217,7 +217,8 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     What is missing is reported first; of a single task that is an error, as is a model that cannot
     do it.
     """
-    ready, source = _check_ready(models, work, session), Source.from_settings(session.settings)
+    ready = _check_ready(models, work, session)
+    source = Source.from_settings(session.settings)
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
     for spec in (spec for model in models for spec in model.members):
         score_place = ScorePlace.of(spec, session.settings)
@@ -319,7 +320,8 @@ def _results_of(
         ready.refuse_unfit(model, selected)
         for spec in model.members:
             with session.progresses() as progress:
-                texts, stored = ready.texts.get(selected), ready.stored.get((spec.name, selected))
+                texts = ready.texts.get(selected)
+                stored = ready.stored.get((spec.name, selected))
                 ticks = label_progress(progress, spec)
                 results.append(member_result(spec, selected, work, texts, stored, session, ticks))
     except UsageError as error:

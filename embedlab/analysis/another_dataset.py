@@ -101,7 +101,8 @@ def _widened(elsewhere: NewDatasetEffect, slices: Sequence[ComparedSlice]) -> Ne
     """Return what is known of another dataset, at least as wide as the averages over the datasets
     at hand that have all that it counts.
     """
-    low, high = elsewhere.low, elsewhere.high
+    low = elsewhere.low
+    high = elsewhere.high
     for average in slices:
         is_same = (average.task, average.metric) == (elsewhere.task, elsewhere.metric)
         if is_same and {*elsewhere.datasets} <= {*average.averaged_keys}:
@@ -302,7 +303,8 @@ def _crossing(
     point = np.clip(start, low, high)
     for _ in range(_STEPS):
         value, slope = excess(point)
-        low, high = np.where(value < 0, point, low), np.where(value < 0, high, point)
+        low = np.where(value < 0, point, low)
+        high = np.where(value < 0, high, point)
         step = np.divide(value, slope, out=np.full_like(point, np.inf), where=slope > 0)
         next_point = point - step
         next_point = np.where(

@@ -33,7 +33,9 @@ def chosen_p(p: Sequence[float]) -> list[float]:
 
     A nan stays nan, and counts as a cell that could have been chosen.
     """
-    cells, corrected, largest = len(p) + 1, [math.nan] * len(p), 0.0
+    cells = len(p) + 1
+    corrected = [math.nan] * len(p)
+    largest = 0.0
     undenied = cells  # the best, and the cells that are not denied yet
     for index in sorted(
         (index for index, value in enumerate(p) if not math.isnan(value)),
@@ -75,7 +77,8 @@ def optimism(means: Sequence[float], noise: float) -> float:
     """
     if len(means) < 2 or not noise > 0:
         return 0.0 if len(means) < 2 or noise == 0 else math.nan
-    middle, spread = fmean(means), variance(means)
+    middle = fmean(means)
+    spread = variance(means)
     shrinkage = math.sqrt(max(0.0, 1 - noise / spread)) if spread > 0 else 0.0
     return math.sqrt(noise) * _expected_error(
         [shrinkage * (mean - middle) / math.sqrt(noise) for mean in means]
@@ -86,7 +89,8 @@ def _expected_error(truths: Sequence[float]) -> float:
     """Return the mean error of the largest of values that are TRUTHS with standard normal
     errors.
     """
-    low, high = max(truths) - _FARTHEST, max(truths) + _FARTHEST
+    low = max(truths) - _FARTHEST
+    high = max(truths) + _FARTHEST
     total = 0.0
     for step in range(round((high - low) / _STEP) + 1):
         point = low + step * _STEP

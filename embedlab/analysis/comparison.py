@@ -194,7 +194,8 @@ def _letters(weighed: Weighed, corrected: Mapping[Pair, float]) -> dict[str, str
     differs = np.zeros((len(names), len(names)), dtype=bool)
     for (first, second), p in corrected.items():
         is_shown = abs(weighed.means[first] - weighed.means[second]) >= LEAST_SHOWN
-        row, column = names.index(first), names.index(second)
+        row = names.index(first)
+        column = names.index(second)
         differs[row, column] = differs[column, row] = p < SIGNIFICANT and is_shown
     letters = compact_letters([*weighed.means.values()], differs)
     return dict(zip(names, letters, strict=True))
@@ -204,7 +205,8 @@ def _compared_slice(
     weighed: Weighed, corrected: Mapping[Pair, float], letters: Mapping[str, str], reference: str
 ) -> ComparedSlice:
     """Return a slice, given the CORRECTED p of each difference from the REFERENCE."""
-    evidence, topics = weighed.evidence, weighed.topics
+    evidence = weighed.evidence
+    topics = weighed.topics
     notes = [weighed.lack] if weighed.lack else []
     if topics is not None and (evidence.items < FEW_PAIRS or weighed.sentences < FEW_SENTENCES):
         size = f"{evidence.items} rows, {weighed.sentences} distinct sentences"

@@ -36,10 +36,12 @@ def pearson(first: ArrayLike, second: ArrayLike) -> float:
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if len(a) < 2 or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return float("nan")
-    a, b = scale_within_one(a), scale_within_one(b)
+    a = scale_within_one(a)
+    b = scale_within_one(b)
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
-    a, b = a - a.mean(), b - b.mean()
+    a = a - a.mean()
+    b = b - b.mean()
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
 
 
@@ -54,10 +56,8 @@ def spearman_of_columns(gold: ArrayLike, columns: Sequence[ArrayLike]) -> list[f
     """Return the rank correlation of GOLD with each of some columns, as `spearman`; gold is ranked
     once.
     """
-    values, arrays = (
-        np.asarray(gold, dtype=np.float64),
-        [np.asarray(column, dtype=np.float64) for column in columns],
-    )
+    values = np.asarray(gold, dtype=np.float64)
+    arrays = [np.asarray(column, dtype=np.float64) for column in columns]
     if np.isnan(values).any():
         return [float("nan")] * len(arrays)
     ranks = average_ranks(values)

@@ -155,7 +155,8 @@ class SliceRows:
         """
         if not len(self.groups) or not self.groups.any():
             return np.ones(len(self.groups))
-        numbers, remaining = self.row_topics, np.empty(len(self.groups))
+        numbers = self.row_topics
+        remaining = np.empty(len(self.groups))
         topic_shares = np.bincount(numbers, weights=self.row_shares)
         for group in np.unique(self.groups):
             in_group = self.groups == group
@@ -267,7 +268,8 @@ def evidence_of(
     by one, all items together without them; where there is none, because sources are unknown, no
     member has a score. What is not to be tested has no rows.
     """
-    scored, groups = list(predicted), groups or ItemGroups(rows=[np.arange(len(gold))])
+    scored = list(predicted)
+    groups = groups or ItemGroups(rows=[np.arange(len(gold))])
     numbers = _own_numbers(f"{task} {key}", len(gold)) if texts is None else texts
 
     def of_all_members(values: ArrayLike) -> Floats:
@@ -276,9 +278,11 @@ def evidence_of(
         spread[scored] = own
         return spread
 
-    values, parts = [], []
+    values = []
+    parts = []
     for row in groups.rows:
-        row_gold, columns = gold[row], [prediction[row] for prediction in predicted.values()]
+        row_gold = gold[row]
+        columns = [prediction[row] for prediction in predicted.values()]
         scores = of_all_members(measure.values(row_gold, columns))
         values.append(scores)
         if is_tested and len(gold) and predicted:
@@ -295,7 +299,8 @@ def evidence_of(
                 leave_out=leave_out_of_measure(scores, scored, make),
             )
             parts.append(slice_rows)
-    sizes, points = groups.sizes, np.full(members, np.nan)
+    sizes = groups.sizes
+    points = np.full(members, np.nan)
     if values:
         points = np.average(values, axis=0, weights=sizes)
     rows = parts[0] if len(parts) == 1 else None

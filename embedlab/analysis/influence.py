@@ -34,7 +34,8 @@ def spearman_influences(gold: ArrayLike, scores: ArrayLike) -> Floats:
     x_p]): ψ = (fg + K_x[g] + K_y[f]) / (σx σy) − (r/2) [(f² + 2 K_x[f]) / σx² + (g² + 2 K_y[g]) /
     σy²], centred.
     """
-    y, rows = np.asarray(gold, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    y = np.asarray(gold, dtype=np.float64)
+    rows = np.asarray(scores, dtype=np.float64)
     influences = np.full(rows.shape, np.nan)
     if not _varies(y):
         return influences
@@ -64,7 +65,8 @@ def pearson_influence(gold: ArrayLike, scores: ArrayLike) -> Floats:
     y, x = (np.asarray(values, dtype=np.float64) for values in (gold, scores))
     if not (_varies(y) and _varies(x)):
         return np.full(len(x), np.nan)
-    u, v = _standardised(x), _standardised(y)
+    u = _standardised(x)
+    v = _standardised(y)
     return _centred(u * v - (u @ v) / len(x) / 2 * (u**2 + v**2))
 
 
@@ -91,7 +93,8 @@ class _Order:
         rows = np.argsort(values)
         ordered = values[rows]
         begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        group, starts = np.empty(len(values), np.intp), np.flatnonzero(begins)
+        group = np.empty(len(values), np.intp)
+        starts = np.flatnonzero(begins)
         group[rows] = np.cumsum(begins) - 1
         if len(starts) < len(
             rows

@@ -158,7 +158,8 @@ def pair_average_precision_influence(gold: Floats, scores: Floats) -> Floats:
     of positive ones, the measure is E[y h(s)/p(s)]/π. A pair changes the outer mean at its own
     place, and h and p at the places of all pairs that score at most as much.
     """
-    n, share = len(gold), gold.mean()
+    n = len(gold)
+    share = gold.mean()
     if share == 0:
         return np.full(n, np.nan)
     hits, called, score_place = _cumulative_hits(gold, scores)
@@ -235,7 +236,8 @@ def two_folds(topics: Sequence[int] | NDArray[np.integer]) -> Rows:
     _, topic, sizes = np.unique(np.asarray(topics), return_inverse=True, return_counts=True)
     permutation = np.random.default_rng(0).permutation(len(sizes))
     order = permutation[np.argsort(-sizes[permutation], kind="stable")]
-    fold_sizes, fold_of = [0, 0], np.zeros(len(sizes), np.intp)
+    fold_sizes = [0, 0]
+    fold_of = np.zeros(len(sizes), np.intp)
     for number in order.tolist():
         fold_of[number] = int(fold_sizes[1] < fold_sizes[0])
         fold_sizes[fold_of[number]] += int(sizes[number])
@@ -258,8 +260,10 @@ def _shares_below_and_above(gold: Floats, scores: Floats) -> tuple[Floats, Float
     """
     hits, called, score_place = _cumulative_hits(gold, scores)
     misses = called - hits
-    at_hits, at_misses = np.diff(hits, prepend=0), np.diff(misses, prepend=0)
-    negative, positive = max(len(gold) - gold.sum(), 1), max(gold.sum(), 1)
+    at_hits = np.diff(hits, prepend=0)
+    at_misses = np.diff(misses, prepend=0)
+    negative = max(len(gold) - gold.sum(), 1)
+    positive = max(gold.sum(), 1)
     share_below = (misses[-1] - misses + at_misses / 2)[score_place] / negative
     share_above = (hits - at_hits / 2)[score_place] / positive
     return share_below, share_above
@@ -272,7 +276,8 @@ def margins(entailed: ArrayLike, contradicted: ArrayLike) -> Floats:
     The spread is the standard deviation of all these similarities; where a model gives all pairs
     the same similarity, margins are 0.
     """
-    first, second = np.asarray(entailed, np.float64), np.asarray(contradicted, np.float64)
+    first = np.asarray(entailed, np.float64)
+    second = np.asarray(contradicted, np.float64)
     spread = float(np.std(np.concatenate([first, second]))) if len(first) else 0.0
     difference: Floats = first - second
     return difference / spread if spread > 0 else np.zeros_like(difference)

@@ -116,7 +116,8 @@ def near_duplicates(
     """
     first_rows = np.unique(ids, return_index=True)[1]
     first_rows.sort()  # links of the same cosine are in the order of the dataset
-    ids, sentences = ids[first_rows], sentences.gather(first_rows)
+    ids = ids[first_rows]
+    sentences = sentences.gather(first_rows)
     return NearDuplicates(ids=ids, links=find_near_links(sentences, find))
 
 
@@ -146,7 +147,9 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     first, second, cosine = (np.concatenate([part[side] for part in parts]) for side in range(3))
     if not is_cheap.all():  # some that are similar share no word that makes candidates
         shares = _have_common_word(words, is_rare, first, second)
-        first, second, cosine = first[shares], second[shares], cosine[shares]
+        first = first[shares]
+        second = second[shares]
+        cosine = cosine[shares]
     order = np.lexsort((second, first, -cosine))
     return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
 
@@ -155,7 +158,8 @@ def _blocks(sizes: NDArray[Any], limit: int) -> Iterator[slice]:
     """Yield rows in order, so many at once that their SIZES sum to at most LIMIT, or a single one;
     at least one slice, if of nothing.
     """
-    ends, start = np.cumsum(sizes), 0
+    ends = np.cumsum(sizes)
+    start = 0
     while True:
         offset = ends[start - 1] if start else 0
         stop = max(int(np.searchsorted(ends, offset + limit, side="right")), start + 1)
@@ -232,7 +236,8 @@ def _rare_entries(weighted: _Weighted, rank: NDArray[np.int32]) -> NDArray[np.bo
 
     RANK has the place of each word, the commonest first.
     """
-    words, is_rare = weighted.words, np.zeros(len(weighted.words.numbers), dtype=bool)
+    words = weighted.words
+    is_rare = np.zeros(len(weighted.words.numbers), dtype=bool)
     for block, row, numbers in _entries(words):
         sizes = words.sizes[block]
         order = np.argsort(row * words.distinct + rank[numbers])
@@ -288,16 +293,16 @@ def _without_common(
     from scipy.sparse import csr_matrix
 
     words = weighted.words
-    is_used_entry, sizes = is_used.copy(), np.zeros(len(words.sizes), np.int64)
-    length, groups = np.zeros(len(sizes), np.float32), np.zeros((len(sizes), _GROUPS), np.uint8)
+    is_used_entry = is_used.copy()
+    sizes = np.zeros(len(words.sizes), np.int64)
+    length = np.zeros(len(sizes), np.float32)
+    groups = np.zeros((len(sizes), _GROUPS), np.uint8)
     group_of = np.where(
         rank < _ALONE, rank, _ALONE + (rank - _ALONE) % (_GROUPS - _ALONE)
     )  # the very commonest words have their own
     for rows, row, numbers in _entries(words):
-        entries, count = (
-            slice(words.starts[rows.start], words.starts[rows.stop]),
-            rows.stop - rows.start,
-        )
+        entries = slice(words.starts[rows.start], words.starts[rows.stop])
+        count = rows.stop - rows.start
         is_common = ~is_uncommon[numbers]
         is_used_entry[entries] |= ~is_common
         sizes[rows] = np.bincount(row[is_used_entry[entries]], minlength=count)
@@ -312,12 +317,11 @@ def _without_common(
         )
         groups[rows] = np.ceil(255 * np.sqrt(in_groups).clip(0, 1)).reshape(count, _GROUPS)
     starts = _starts(sizes)
-    data, indices = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
+    data = np.empty(starts[-1], np.float32)
+    indices = np.empty(starts[-1], np.int32)
     for rows, row, numbers in _entries(words):
-        is_kept, entries = (
-            is_used_entry[words.starts[rows.start] : words.starts[rows.stop]],
-            slice(starts[rows.start], starts[rows.stop]),
-        )
+        is_kept = is_used_entry[words.starts[rows.start] : words.starts[rows.stop]]
+        entries = slice(starts[rows.start], starts[rows.stop])
         indices[entries] = numbers[is_kept]
         data[entries] = weighted.weight[numbers[is_kept]] / weighted.length[rows][row[is_kept]]
     vectors = csr_matrix((data, indices, starts), shape=(len(sizes), words.distinct))
@@ -350,7 +354,8 @@ def _candidates(vectors: Any, common: _Common) -> Iterator[tuple[Places, Places]
             )
             second = products.indices + np.int32(begin)
             is_after = np.flatnonzero(second > first)
-            first, second = first[is_after], second[is_after]
+            first = first[is_after]
+            second = second[is_after]
             is_candidate = common.reach(products.data[is_after], first, second)
             yield first[is_candidate], second[is_candidate]
 
@@ -379,10 +384,8 @@ def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
     """Return the cosine of each two sentences."""
     rows, positions = np.unique(np.concatenate([first, second]), return_inverse=True)
     vectors = weighted.vectors(rows)
-    first_vectors, second_vectors = (
-        vectors[positions[: len(first)]],
-        vectors[positions[len(first) :]],
-    )
+    first_vectors = vectors[positions[: len(first)]]
+    second_vectors = vectors[positions[len(first) :]]
     return np.asarray(first_vectors.multiply(second_vectors).sum(axis=1)).ravel()
 
 

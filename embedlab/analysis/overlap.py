@@ -207,7 +207,8 @@ def dice_of_rows(first: Texts, second: Texts) -> pl.Series:
     # as they first appear: links are found of the same sentences
     order = np.argsort(first_positions)
     numbers = np.argsort(order)[numbers]
-    words, count = WordSets.of(texts.gather(first_positions[order])), len(first)
+    words = WordSets.of(texts.gather(first_positions[order]))
+    count = len(first)
     return pl.Series("dice", words.dice(numbers[:count], numbers[count:]))
 
 

@@ -160,7 +160,8 @@ def _out_of_scale(split: OwnSplit) -> Iterator[AuditFinding]:
 
 def _findings_between(reference: OwnSplit, split: OwnSplit) -> Iterator[AuditFinding]:
     """Yield the rows of a SPLIT whose texts are in the REFERENCE, whole, in part or nearly."""
-    rows, location = split.rows, f"in {reference.split}"
+    rows = split.rows
+    location = f"in {reference.split}"
     is_leaked = pl.col("key").is_in(reference.rows["key"].implode())
     texts = reference.rows["texts"].explode()
     has_shared_text = pl.col("texts").list.eval(pl.element().is_in(texts.implode())).list.any()

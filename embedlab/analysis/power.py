@@ -195,7 +195,8 @@ class Plan:
         def smallest(members: int) -> float:
             return self._planned([members] * len(self.members))[0]
 
-        low, high = 2, MOST_SEEDS
+        low = 2
+        high = MOST_SEEDS
         if smallest(high) > difference:
             return inf
         while low < high:
@@ -220,7 +221,8 @@ class Plan:
             return inf, curve
         half_widths, error = self._widths_and_errors(members, np.ones(1))
         pilots = np.log(_mean_square((np.arange(_PILOTS) + 0.5) / _PILOTS, self._freedom))
-        low, high = 0.0, float(np.log(_FACTORS[-1]))
+        low = 0.0
+        high = float(np.log(_FACTORS[-1]))
         for _ in range(_STEPS):
             middle = (low + high) / 2
             planned = np.interp(pilots + middle, np.log(_FACTORS), curve)
@@ -316,13 +318,15 @@ def _found_with_power(half_widths: Floats, error: Floats) -> Floats:
     WIDTHS, (differences, draws); inf where none is.
     """
     error = np.maximum(error, 1e-12 * np.maximum(half_widths.max(), 1e-300))
-    low, high = np.zeros(len(half_widths)), half_widths.max(axis=1) + 10 * error[:, 0]
+    low = np.zeros(len(half_widths))
+    high = half_widths.max(axis=1) + 10 * error[:, 0]
     if not np.isfinite(high).all():
         return np.full(len(half_widths), inf)
     for _ in range(_STEPS):
         middle = (low + high) / 2
         is_found = _power(middle[:, None], half_widths, error).mean(axis=1) > POWER
-        low, high = np.where(is_found, low, middle), np.where(is_found, middle, high)
+        low = np.where(is_found, low, middle)
+        high = np.where(is_found, middle, high)
     differences: Floats = (low + high) / 2
     return differences
 

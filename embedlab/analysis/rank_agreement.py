@@ -56,9 +56,11 @@ def kendall(first: ArrayLike, second: ArrayLike) -> Floats:
     """Kendall's tau-b of FIRST (things,) with each column of SECOND (things, draws); nan where
     either is constant.
     """
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    a = np.asarray(first, dtype=np.float64)
+    b = np.asarray(second, dtype=np.float64)
     row, column = np.triu_indices(len(a), 1)
-    first_signs, second_signs = np.sign(a[row] - a[column]), np.sign(b[row] - b[column])
+    first_signs = np.sign(a[row] - a[column])
+    second_signs = np.sign(b[row] - b[column])
     untied = np.sqrt(
         np.count_nonzero(first_signs) * np.count_nonzero(second_signs, axis=0).astype(np.float64)
     )

@@ -60,7 +60,8 @@ def reading_effect(
     )
     is_mixed: Flags = np.all(counts >= FEWEST_OF_SOURCE, axis=0)
     is_kept = is_mixed[sources]
-    read_rows, unread_rows = is_kept & is_read, is_kept & ~is_read
+    read_rows = is_kept & is_read
+    unread_rows = is_kept & ~is_read
     if not is_kept.any():
         nan = float("nan")
         return ReadingEffect(read_items=0, unread_items=0, effect=nan, low=nan, high=nan, p=nan)
@@ -91,10 +92,13 @@ def reading_effect(
     sums = np.bincount(topic, contributions[is_kept])
     shares = np.bincount(topic, read_rows[is_kept] / read_rows.sum()).astype(np.float64)
     by_topic = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
-    low, high, p = float("-inf"), float("inf"), float("nan")
+    low = float("-inf")
+    high = float("inf")
+    p = float("nan")
     if by_topic.count >= FEWEST_TOPICS:
         reach_below, reach_above = by_topic.reach(ALPHA)[0]
-        low, high = effect - float(reach_below), effect + float(reach_above)
+        low = effect - float(reach_below)
+        high = effect + float(reach_above)
         if isfinite(reach_below + reach_above):  # p and interval never contradict each other
             p = float(by_topic.p(np.array([effect]))[0])
     return ReadingEffect(

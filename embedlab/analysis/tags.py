@@ -46,7 +46,8 @@ def _has_other_numbers(first: pl.Series, second: pl.Series) -> pl.Series:
 
 
 def _is_one_longer(first: pl.Series, second: pl.Series) -> pl.Series:
-    first_counts, second_counts = word_counts(first), word_counts(second)
+    first_counts = word_counts(first)
+    second_counts = word_counts(second)
     return (first_counts >= _LONGER * second_counts) | (second_counts >= _LONGER * first_counts)
 
 

@@ -66,9 +66,11 @@ def join_topics(
         _join(parent, sizes, limit, first[:_LINKS_AT_ONCE], second[:_LINKS_AT_ONCE])
         parent = parent[parent]  # what was joined before follows its first one
         # Others of these links never can join, for sizes only grow.
-        first, second = parent[first[_LINKS_AT_ONCE:]], parent[second[_LINKS_AT_ONCE:]]
+        first = parent[first[_LINKS_AT_ONCE:]]
+        second = parent[second[_LINKS_AT_ONCE:]]
         can_join = (first != second) & (sizes[first] + sizes[second] <= limit)
-        first, second = first[can_join], second[can_join]
+        first = first[can_join]
+        second = second[can_join]
     numbers: Numbers = (
         np.cumsum(parent == np.arange(len(parent))) - 1
     )  # of those that are their own first one
@@ -84,7 +86,8 @@ def _join(
 ) -> None:
     """Join what is linked, in order, as far as sizes allow; the links are of first components."""
     nodes, positions = np.unique(np.concatenate([first, second]), return_inverse=True)
-    parent, sizes = list(range(len(nodes))), component_sizes[nodes].tolist()
+    parent = list(range(len(nodes)))
+    sizes = component_sizes[nodes].tolist()
     first_nodes, second_nodes = np.split(positions, 2)
     for root, other_root in zip(first_nodes.tolist(), second_nodes.tolist(), strict=True):
         while parent[root] != root:
@@ -112,6 +115,7 @@ def _links(shared: SharedSentences, near: NearDuplicates) -> tuple[Components, C
     component_of_id = np.where(
         shared.ids[index] == near.ids, component_of_sentence[index], np.int32(-1)
     )
-    first, second = component_of_id[near.links.first], component_of_id[near.links.second]
+    first = component_of_id[near.links.first]
+    second = component_of_id[near.links.second]
     is_apart = (first != second) & (first >= 0) & (second >= 0)
     return first[is_apart], second[is_apart]

@@ -247,9 +247,11 @@ class Weighed:
 
     def _spread(self, *names: str) -> SeedSpread:
         if names not in self._spreads:
-            scores, weights = self.evidence.points, np.eye(len(self.evidence.points))
+            scores = self.evidence.points
+            weights = np.eye(len(self.evidence.points))
             places, *others = [self.places[name] for name in names]
-            own_scores, own_weights = scores[places], weights[places]
+            own_scores = scores[places]
+            own_weights = weights[places]
             for other_places in others:
                 own_scores = own_scores - scores[other_places]
                 own_weights = own_weights - weights[other_places]

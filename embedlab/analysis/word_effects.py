@@ -25,7 +25,8 @@ def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
 
     This is scipy.stats.percentileofscore(kind="mean"), which is slow for many values.
     """
-    numbers, ordered = np.asarray(values, np.float64), np.sort(np.asarray(reference, np.float64))
+    numbers = np.asarray(values, np.float64)
+    ordered = np.sort(np.asarray(reference, np.float64))
     count_below = np.searchsorted(ordered, numbers, side="left")
     count_not_above = np.searchsorted(ordered, numbers, side="right")
     return 50 * (count_below + count_not_above) / len(ordered)
@@ -148,10 +149,8 @@ class MemberNumbers:
         """Return the numbers of a TABLE of similarities, as `Deletions` has it, and of EDITED
         pairs, ranked in REFERENCE.
         """
-        similarities, edited_similarities = (
-            np.asarray(table, np.float64),
-            np.asarray(edited, np.float64),
-        )
+        similarities = np.asarray(table, np.float64)
+        edited_similarities = np.asarray(edited, np.float64)
         return cls(
             similarities=Deletions(table=similarities),
             ranks=Deletions(table=percentile_ranks(similarities, reference)),

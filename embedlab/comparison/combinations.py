@@ -187,10 +187,12 @@ def halve_topics(
     if not len(rows):
         return np.zeros(len(topics), dtype=bool)
     numbers, topic_of = np.unique(topics[rows], return_inverse=True)
-    row_blocks, sizes = blocks[rows].astype(np.intp), np.bincount(blocks[rows])
+    row_blocks = blocks[rows].astype(np.intp)
+    sizes = np.bincount(blocks[rows])
     counts = np.zeros((len(numbers), len(sizes)))
     np.add.at(counts, (topic_of, row_blocks), 1 / np.sqrt(sizes[row_blocks]))
-    goes_first, balance = np.zeros(len(numbers), dtype=bool), np.zeros(len(sizes))
+    goes_first = np.zeros(len(numbers), dtype=bool)
+    balance = np.zeros(len(sizes))
     order = rng.permutation(len(numbers))
     for topic in order[np.argsort(-np.bincount(topic_of)[order], kind="stable")].tolist():
         agreement = float(balance @ counts[topic])
@@ -319,8 +321,10 @@ class SearchedContrasts:
         """
         leads = []
         for block in combination.datasets:
-            rows, score_without = self._rows[block], self._without[block]
-            applies, holds = combination.applies[rows], combination.holds[rows]
+            rows = self._rows[block]
+            score_without = self._without[block]
+            applies = combination.applies[rows]
+            holds = combination.holds[rows]
             leads.append(score_without(~(applies & holds)) - score_without(holds | ~applies))
         mean_lead: Floats = np.mean(leads, axis=0)
         return mean_lead
@@ -361,11 +365,10 @@ class SearchedContrasts:
         variance = 0.0
         for block in combination.datasets:
             rows = self._rows[block]
-            applies, holds = combination.applies[rows], combination.holds[rows]
-            count, other_count = (
-                np.count_nonzero(applies & holds),
-                np.count_nonzero(applies & ~holds),
-            )
+            applies = combination.applies[rows]
+            holds = combination.holds[rows]
+            count = np.count_nonzero(applies & holds)
+            other_count = np.count_nonzero(applies & ~holds)
             variance += item_variance[block] * (1 / count + 1 / other_count)
         return variance / len(combination.datasets) ** 2
 

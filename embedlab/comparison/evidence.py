@@ -68,7 +68,8 @@ def slices_of(
             selected_items = replace(items, rows=items.rows[holds], notes=())
             selected += [selected_items] if holds.any() else []
             if has_rest and holds.any() and not holds.all():
-                key, title = f"{items.key}/rest", f"{items.title} rest"
+                key = f"{items.key}/rest"
+                title = f"{items.title} rest"
                 rest = replace(
                     selected_items, key=key, title=title, rows=items.rows[~holds], is_whole=False
                 )
@@ -170,7 +171,8 @@ def _slice_evidence(
     values = outcomes.predictions.select(members)[rows].fill_nan(None)
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
-        gold_items, values = items.filter(has_gold), values.filter(has_gold)
+        gold_items = items.filter(has_gold)
+        values = values.filter(has_gold)
     complete_members = [
         number for number, member in enumerate(members) if not values[member].null_count()
     ]
@@ -197,7 +199,8 @@ def _slice_evidence(
     if needs_texts and not gold_items["first_text"].null_count():
         texts = np.stack([gold_items[name].to_numpy() for name in TEXT_IDS], axis=1)
     for index, name in enumerate(block.measures):
-        measure, ending = MEASURES[name], f" {name}" if index else ""
+        measure = MEASURES[name]
+        ending = f" {name}" if index else ""
         by_threshold = measure.is_of_classes and not block.classes
         measured = evidence_of(
             block.task,

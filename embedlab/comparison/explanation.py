@@ -82,7 +82,8 @@ def explain_difference(
     refuse_mixed(outcomes)
     first, second = models
     difference = _mean_difference(outcomes, models, whole)
-    kinds, topics = item_kinds(outcomes, selection), item_topics(outcomes)
+    kinds = item_kinds(outcomes, selection)
+    topics = item_topics(outcomes)
     sides = sides_of(outcomes, first.members, second.members)
     among = (
         sides.scored_by_both if selection is None else sides.scored_by_both & selection.is_selected

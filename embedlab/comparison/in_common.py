@@ -101,10 +101,12 @@ def find_common_facts(
     One that is true of none, or of all, of these rows is left out, as is one that can be said of no
     row of the side or of no other.
     """
-    commons, weigher = [], _FactComparison(outcomes)
+    commons = []
+    weigher = _FactComparison(outcomes)
     for fact in facts:
         rows = among & fact.applies
-        is_on_side, holds = side[rows], fact.holds[rows]
+        is_on_side = side[rows]
+        holds = fact.holds[rows]
         if is_on_side.any() and not is_on_side.all() and holds.any() and not holds.all():
             commons.append(weigher.common(fact, rows, is_on_side, holds))
     corrected = holm([common.p for common in commons])
@@ -130,7 +132,9 @@ def find_common_words(outcomes: Outcomes, side: Rows, among: Rows) -> list[Commo
         .drop_nulls()
         .unique()
     )
-    is_on_side, weigher, commons = side[rows], _FactComparison(outcomes), []
+    is_on_side = side[rows]
+    weigher = _FactComparison(outcomes)
+    commons = []
     word_is_on_side = pl.Series(is_on_side).gather(words["row"])
     word_counts = (
         words.with_columns(own=word_is_on_side)
@@ -178,10 +182,8 @@ def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
     """
     from scipy.special import ndtr
 
-    shares, counts = (
-        np.array([hits / side, (items - hits) / (rows - side)]),
-        np.array([[side], [rows - side]]),
-    )
+    shares = np.array([hits / side, (items - hits) / (rows - side)])
+    counts = np.array([[side], [rows - side]])
     spread = np.sqrt((shares * (1 - shares) / counts).sum(axis=0))
     distance = np.divide(
         np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0

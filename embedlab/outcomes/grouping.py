@@ -210,7 +210,8 @@ def quantile_name(by: Property, groups: int = FIFTHS) -> str:
 def _quantiles(
     block: ItemSlice, by: Property, rows: NDArray[np.intp], values: pl.Series, groups: int
 ) -> Iterator[ItemSlice]:
-    numbers, title = values.to_numpy(), by.title or by.name
+    numbers = values.to_numpy()
+    title = by.title or by.name
     splits_ties = by.splits_ties and groups == FIFTHS
     row_groups = dice_fifths(numbers) if splits_ties else _with_ties(numbers, groups)
     for number in np.unique(row_groups).tolist():

@@ -116,7 +116,10 @@ def join_members(
         first_by_name = by_dataset | first_by_name
     if not first_by_name:
         return None
-    blocks, rows, texts, predictions = [], [], [], []
+    blocks = []
+    rows = []
+    texts = []
+    predictions = []
     for index, (name, first) in enumerate(first_by_name.items()):
         by_member = {
             member: by_dataset[name] for member, by_dataset in by_name.items() if name in by_dataset

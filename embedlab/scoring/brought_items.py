@@ -55,7 +55,8 @@ def evaluate_items(
     """
     read_items = spec.shipped.items
     assert read_items is not None
-    path, table = str(file_and_part(spec.location)[0]), read_items(spec.location)
+    path = str(file_and_part(spec.location)[0])
+    table = read_items(spec.location)
     _refuse_unknown_datasets(path, table)
     if not task.item_datasets:
         raise UsageError(
@@ -80,7 +81,8 @@ def evaluate_items(
             gold |= {items.name: items for items in task.items(source, [dataset])}
         except MissingError as error:
             missing_errors.append(error)
-    joined_sets, notes = [], [error.message for error in missing_errors]
+    joined_sets = []
+    notes = [error.message for error in missing_errors]
     for name in file_datasets:
         if name not in gold and missing_errors:
             continue
@@ -141,7 +143,8 @@ def _refuse_unknown_datasets(path: str, table: pl.DataFrame) -> None:
 
 def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
     """Return the prediction of each gold item; None where some have none."""
-    classes, count = set(gold.classes), len(gold.labels)
+    classes = set(gold.classes)
+    count = len(gold.labels)
     predicted: dict[int, str] = {}
     for item, label, line in rows.select("item", "prediction", "place").iter_rows():
         if item >= count:
@@ -177,7 +180,8 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
 
 def _scores(joined_sets: Sequence[_Joined]) -> Iterator[StoredScore]:
     for matched in joined_sets:
-        items, split = len(matched.predicted), matched.gold.split
+        items = len(matched.predicted)
+        split = matched.gold.split
         value = matched.accuracy
         yield StoredScore(
             by="dataset",

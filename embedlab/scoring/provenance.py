@@ -98,11 +98,9 @@ def training_notes(spec: ModelSpec) -> tuple[str, ...]:
 
 def _partial_read_notes(data_state: Mapping[str, Any], run: RunFolder) -> Iterator[str]:
     """Yield notes on data, in its DATA STATE, that a run did not read completely."""
-    name, rows, used_rows = (
-        f"{data_state['name']} {data_state.get('split')}",
-        data_state.get("rows"),
-        data_state.get("used"),
-    )
+    name = f"{data_state['name']} {data_state.get('split')}"
+    rows = data_state.get("rows")
+    used_rows = data_state.get("used")
     if data_state.get("partial"):
         expected_rows = data_state.get("expected_rows")
         yield Note(
@@ -160,7 +158,9 @@ def _is_few(overlap: Overlap) -> bool:
 
 def overlap_notes(overlaps: Mapping[str, Overlap]) -> tuple[str, ...]:
     """Return the footnotes of these signs, with the counts of each slice."""
-    pairs, sentences, few = [], [], []
+    pairs = []
+    sentences = []
+    few = []
     for name, overlap in overlaps.items():
         shared = f"{name} {overlap.shared_sentences} of {overlap.sentences}"
         if overlap.shared_pairs:

@@ -148,7 +148,8 @@ def has_all_items(
 ) -> bool:
     """Return whether WORK wants items, and all those that a task reads are stored of a member."""
     wanted_names = {*texts.names} if work.wants_items else set()
-    score_place, setting = ScorePlace.of(spec, settings), selected.definition.setting(work.setting)
+    score_place = ScorePlace.of(spec, settings)
+    setting = selected.definition.setting(work.setting)
     return bool(wanted_names) and wanted_names <= {
         *_usable_outcomes(score_place, selected, texts, setting, settings)
     }
@@ -215,8 +216,10 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     """Return RESULT with what the model's training data implies for its numbers: marks, notes and
     shared text.
     """
-    text, evaluation = training_text(spec, settings), result.evaluation
-    overlaps, slice_overlaps = [], {}
+    text = training_text(spec, settings)
+    evaluation = result.evaluation
+    overlaps = []
+    slice_overlaps = {}
     if text.text is not None:
         overlaps = [
             (tested.state.name, text.text.overlap(tested.frame)) for tested in result.tested
@@ -228,7 +231,8 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
         for name, _ in overlaps
     }
     overlaps_by_name = {name: counts for name, counts in totals.items() if counts}
-    trained_marks, notes = training_marks(spec), (*training_notes(spec), *text.notes)
+    trained_marks = training_marks(spec)
+    notes = (*training_notes(spec), *text.notes)
     marks = {*evaluation.marks, *trained_marks}
     dataset_overlaps = {**evaluation.overlaps, **overlaps_by_name}
     if dataset_overlaps:
@@ -314,7 +318,8 @@ def _usable_outcomes(
     """Return a member's stored outcomes by dataset of a task, of the same vectors, data and
     version.
     """
-    names, version = {score_place.spec.name, score_place.spec.alias_of}, code_version(selected.task)
+    names = {score_place.spec.name, score_place.spec.alias_of}
+    version = code_version(selected.task)
     source = Source.from_settings(settings)
     return {
         outcomes.name: outcomes

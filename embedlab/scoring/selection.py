@@ -77,7 +77,8 @@ def select_tasks(
     if suite is not None and suite not in {ALL, *task_names()}:
         if not (members := [name for task in all_tasks() for name in task.members(suite)]):
             raise unknown_name_error("task", suite, [ALL, *task_names()])
-        suite, names = None, [*members, *names]
+        suite = None
+        names = [*members, *names]
     if not names and suite == ALL:
         return [
             SelectedTask(task=task.name, names=datasets)

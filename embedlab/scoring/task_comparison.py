@@ -155,7 +155,8 @@ class ComparisonInput:
         common: tuple[str, ...] = ()  # what identifies the items that all models score
         counts = (0, 0)  # of compared and of all items
         if self.outcomes:
-            outcomes, members = join_outcomes(self.outcomes), member_columns(self.models)
+            outcomes = join_outcomes(self.outcomes)
+            members = member_columns(self.models)
             selection = self._select(outcomes, slicing.where) if slicing.where else None
             by: str | ItemSelection = slicing.by
             if is_expression(slicing.by):

@@ -67,7 +67,8 @@ class TrainingText:
         """What is not known where only some corpora are at hand; empty where none is."""
         if not self.counted_corpora:
             return ""
-        count, stated = len(self.counted_corpora), len(self.corpora)
+        count = len(self.counted_corpora)
+        stated = len(self.corpora)
         absent = "; the others are unknown" if self.absent else ""
         names = ", ".join(self.counted_corpora)
         return f"its card names {stated} corpora, of which {count} are here: {names}{absent}"
@@ -80,7 +81,8 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     A run whose training data is not available, or has changed since, is not counted, and a note
     says so. Of what a card states the data folder may have some.
     """
-    texts, notes = [], []
+    texts = []
+    notes = []
     for run in lineage(spec):
         try:
             texts.append(_run_text(run, settings))

@@ -43,7 +43,8 @@ def gold_bands(items: pl.DataFrame) -> pl.Series:
     """Return the band of each item's gold score, of five equally wide ones between the least and
     the greatest of its dataset.
     """
-    low, high = pl.col("gold").min().over("block"), pl.col("gold").max().over("block")
+    low = pl.col("gold").min().over("block")
+    high = pl.col("gold").max().over("block")
     width = (high - low) / BANDS
     band = ((pl.col("gold") - low) / width).fill_nan(0).cast(pl.Int64).clip(0, BANDS - 1)
     bounds = [
