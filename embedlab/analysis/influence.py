@@ -6,6 +6,7 @@ of them over rows give variances in closed form, also where rows depend on each 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ Labels = NDArray[np.int64]
 
 
 def quotient(
-    above: Floats | float, below: Floats, *, where: NDArray[np.bool_], otherwise: float = 0.0
+    above: Floats | float, below: NDArray[Any], *, where: NDArray[np.bool_], otherwise: float = 0.0
 ) -> Floats:
     """Return ABOVE / BELOW, and OTHERWISE but WHERE that is true."""
     quotients: Floats = np.divide(above, below, out=np.full(where.shape, otherwise), where=where)

@@ -176,6 +176,7 @@ class _Weighted:
     """
 
     words: WordSets
+    has_word: Any  # (sentences, words), sparse
     weight: Floats  # (words,)
     length: Floats  # (sentences,) the root of the sum of the squared weights of its words
 
@@ -186,16 +187,14 @@ class _Weighted:
             length[rows] = np.sqrt(
                 np.bincount(row, weights=weight[numbers] ** 2, minlength=rows.stop - rows.start)
             )
-        return cls(words=words, weight=weight, length=length)
+        return cls(words=words, has_word=words.matrix(), weight=weight, length=length)
 
     def vectors(self, rows: NDArray[np.intp]) -> Any:
         """Return the unit vectors of some sentences; (rows, words), sparse."""
-        from scipy.sparse import csr_matrix
-
-        entries, sizes = self.words.entries(rows)
-        numbers = self.words.numbers[entries]
-        values = self.weight[numbers] / np.repeat(self.length[rows], sizes)
-        return csr_matrix((values, numbers, _starts(sizes)), shape=(len(rows), self.words.distinct))
+        vectors = self.has_word[rows].astype(np.float64)
+        lengths = np.repeat(self.length[rows], np.diff(vectors.indptr))
+        vectors.data = self.weight[vectors.indices] / lengths
+        return vectors
 
 
 def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
@@ -386,20 +385,18 @@ def _cosines(weighted: _Weighted, first: Places, second: Places) -> Floats:
     vectors = weighted.vectors(rows)
     first_vectors = vectors[positions[: len(first)]]
     second_vectors = vectors[positions[len(first) :]]
-    return np.asarray(first_vectors.multiply(second_vectors).sum(axis=1)).ravel()
+    cosines: Floats = first_vectors.multiply(second_vectors).sum(axis=1).A1
+    return cosines
 
 
 def _have_common_word(
     words: WordSets, is_used: NDArray[np.bool_], first: Places, second: Places
 ) -> NDArray[np.bool_]:
     """Return which two sentences share a word that both USE."""
-    from scipy.sparse import csr_matrix
-
-    shape = (len(words.sizes), words.distinct)
-    uses = csr_matrix((is_used.astype(np.int8), words.numbers, words.starts), shape=shape)
+    uses = words.matrix(is_used.astype(np.int8))
     counts = [np.zeros(0, np.int64)]
     for start in range(0, len(first), _CANDIDATES_AT_ONCE):
         sides = (uses[rows[start : start + _CANDIDATES_AT_ONCE]] for rows in (first, second))
         first_uses, second_uses = sides
-        counts.append(np.asarray(first_uses.multiply(second_uses).sum(axis=1)).ravel())
+        counts.append(first_uses.multiply(second_uses).sum(axis=1).A1)
     return np.concatenate(counts) > 0

@@ -7,12 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import polars as pl
 import xxhash
 from numpy.typing import NDArray
+
+from embedlab.analysis.influence import quotient
 
 if TYPE_CHECKING:
     from embedlab.analysis.influence import Floats
@@ -56,53 +58,29 @@ class WordSets:
         """The number of words of each sentence; (sentences,)."""
         return np.diff(self.starts)
 
+    def matrix(self, values: NDArray[Any] | None = None) -> Any:
+        """Return VALUES of each word of each sentence, ones without them; (sentences, words),
+        sparse.
+        """
+        from scipy.sparse import csr_matrix
+
+        if values is None:
+            values = np.ones(len(self.numbers), np.int32)
+        shape = (len(self.sizes), max(self.distinct, 1))
+        return csr_matrix((values, self.numbers, self.starts), shape=shape)
+
     def dice(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
         """Return the Dice coefficient of each two sentences, given by their places; 0 where neither
         has a word; (pairs,).
         """
-        coefficients = np.zeros(len(first))
+        has_word = self.matrix()
+        total = self.sizes[first] + self.sizes[second]
+        shared = np.zeros(len(first))
         for start in range(0, len(first), _AT_ONCE):
             block = slice(start, start + _AT_ONCE)
-            (first_keys, left_sizes), (second_keys, right_sizes) = (
-                self._keys(positions[block]) for positions in (first, second)
-            )
-            index = np.searchsorted(first_keys, second_keys)
-            is_shared = (
-                first_keys[np.minimum(index, len(first_keys) - 1)] == second_keys
-                if len(first_keys)
-                else np.zeros(len(second_keys), np.bool_)
-            )
-            shared_counts = np.bincount(
-                np.repeat(np.arange(len(right_sizes)), right_sizes)[is_shared],
-                minlength=len(right_sizes),
-            )
-            total = left_sizes + right_sizes
-            coefficients[block] = np.divide(
-                2 * shared_counts, total, out=np.zeros(len(total)), where=total > 0
-            )
-        return coefficients
-
-    def _keys(self, positions: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return ascending numbers of the words of the sentences at POSITIONS, different for
-        different positions, and how many each has.
-        """
-        entries, sizes = self.entries(positions)
-        return np.repeat(np.arange(len(positions)), sizes) * self.distinct + self.numbers[
-            entries
-        ], sizes
-
-    def entries(
-        self, positions: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where in the numbers the words of the sentences at POSITIONS are, and how many
-        each has.
-        """
-        starts = self.starts[positions]
-        sizes = self.starts[np.asarray(positions) + 1] - starts
-        ends = np.cumsum(sizes)
-        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
-            starts - ends + sizes, sizes
-        ), sizes
+            both = has_word[first[block]].multiply(has_word[second[block]])
+            shared[block] = both.sum(axis=1).A1
+        return quotient(2 * shared, total, where=total > 0)
 
 
 _last: dict[str, WordSets] = {}  # what was found last, by its sentences
@@ -214,16 +192,9 @@ def dice_of_rows(first: Texts, second: Texts) -> pl.Series:
 
 def dice_table(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
     """Return the word overlap of each text of FIRST with each of SECOND; (first, second)."""
-    from scipy.sparse import csr_array
-
     words = WordSets.of(pl.Series([*first, *second], dtype=pl.String))
-    has_word = csr_array(
-        (np.ones(len(words.numbers), np.int32), words.numbers, words.starts),
-        shape=(len(words.sizes), max(words.distinct, 1)),
-    )
-    coefficients: NDArray[np.float64] = (
-        (has_word[: len(first)] @ has_word[len(first) :].T).toarray().astype(np.float64)
-    )
-    total = words.sizes[: len(first), None] + words.sizes[None, len(first) :]
-    np.divide(2 * coefficients, total, out=coefficients, where=total > 0)
-    return coefficients
+    has_word = words.matrix()
+    count = len(first)
+    shared = (has_word[:count] @ has_word[count:].T).toarray()
+    total = words.sizes[:count, None] + words.sizes[None, count:]
+    return quotient(2 * shared, total, where=total > 0)
