@@ -99,8 +99,7 @@ class SliceRows:
     groups: NDArray[np.intp]  # (rows,): contributions sum to zero within each
     row_shares: Floats  # (rows,) of the score, their sum is 1
     largest_joined: float  # the share of the score that topics are joined up to
-    # which of the sentences are nearly the same; None where their words are unknown
-    near: NearDuplicates | None = None
+    near: NearDuplicates  # which of the sentences are nearly the same
     # the scores without some of the rows; None where contributions alone are known
     leave_out: LeavingOut | None = None
 
@@ -112,14 +111,7 @@ class SliceRows:
     @cached_property
     def row_topics(self) -> NDArray[np.intp]:
         """The number of each row's topic; (rows,)."""
-        return join_topics(
-            self.shared, self.row_shares, self.near or NearDuplicates.none(), self.largest_joined
-        )
-
-    @property
-    def topic_count(self) -> int:
-        """The number of topics."""
-        return int(self.row_topics.max(initial=-1)) + 1
+        return join_topics(self.shared, self.row_shares, self.near, self.largest_joined)
 
     @cached_property
     def topics(self) -> TopicSums:
@@ -295,7 +287,7 @@ def evidence_of(
                 groups=np.zeros(len(row), np.intp),
                 row_shares=np.full(len(row), 1 / size),
                 largest_joined=largest_joined(len(row)),
-                near=near,
+                near=near or NearDuplicates.none(),
                 leave_out=leave_out_of_measure(scores, scored, make),
             )
             parts.append(slice_rows)
@@ -346,6 +338,11 @@ def average_evidence(name: str, parts: Sequence[Evidence], mixed_metric: str = "
     )
 
 
+def mean_evidence(name: str, parts: Sequence[Evidence]) -> Evidence:
+    """Return the plain mean of slices; of a single one its own evidence."""
+    return parts[0] if len(parts) == 1 else average_evidence(name, parts)
+
+
 def contrast_evidence(name: str, fits: Evidence, rest: Evidence) -> Evidence:
     """Return by how much each member's score on one slice is above its score on another; a sentence
     in both counts as one.
@@ -372,7 +369,6 @@ def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
     sizes = np.abs(weights)
     shares = sizes / sum(sizes)
     offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part in rows)])
-    near = list({id(part.near): part.near for part in rows if part.near is not None}.values())
     leave_out = [part.leave_out for part in rows if part.leave_out is not None]
     ends = np.cumsum([len(part.texts) for part in rows])[:-1].tolist()
     return SliceRows(
@@ -389,7 +385,7 @@ def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
         largest_joined=sum(
             share * part.largest_joined for part, share in zip(rows, shares.tolist(), strict=True)
         ),
-        near=near[0] if len(near) == 1 else NearDuplicates.joined(near) if near else None,
+        near=NearDuplicates.joined([part.near for part in rows]),
         leave_out=leave_out_of_sum(leave_out, weights, ends)
         if len(leave_out) == len(rows)
         else None,

@@ -69,17 +69,18 @@ class NearDuplicates:
 
     @classmethod
     def joined(cls, parts: Sequence[NearDuplicates]) -> NearDuplicates:
-        """Build from those of several datasets."""
-        offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
-        first, second = (
-            np.concatenate(
-                [
-                    getattr(duplicates.links, side) + np.int32(offset)
-                    for duplicates, offset in zip(parts, offsets, strict=False)
-                ]
-            )
-            for side in ("first", "second")
-        )
+        """Build from those of several datasets, or of none; the same ones count once."""
+        parts = [*{id(part): part for part in parts if len(part.ids)}.values()]
+        if len(parts) < 2:
+            return parts[0] if parts else cls.none()
+        offset = np.int32(0)
+        firsts, seconds = [], []
+        for part in parts:
+            firsts.append(part.links.first + offset)
+            seconds.append(part.links.second + offset)
+            offset += np.int32(len(part.ids))
+        first = np.concatenate(firsts)
+        second = np.concatenate(seconds)
         cosine = np.concatenate([part.links.cosine for part in parts])
         order = np.argsort(-cosine, kind="stable")
         links = Links(first=first[order], second=second[order], cosine=cosine[order])

@@ -117,7 +117,7 @@ class Weighed:
             return ""
         if len(rows.texts) < FEWEST_ROWS:
             return f"fewer than {FEWEST_ROWS} rows: no interval, not tested"
-        topics = rows.topic_count
+        topics = len(rows.topics.shares)
         if topics >= FEWEST_TOPICS:
             return ""
         count = "one topic" if topics == 1 else f"{topics} topics"

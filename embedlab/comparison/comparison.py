@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence, comparison_notes
-from embedlab.analysis.evidence import average_evidence, member_columns
+from embedlab.analysis.evidence import mean_evidence, member_columns
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import DATASET, is_expression
@@ -152,33 +152,18 @@ def selected_and_rest(
     """
     members = member_columns(models)
     parts = slices_of(outcomes, members, selection=selection, has_rest=True)
-    evidence_by_key = {
-        evidence.key: evidence
-        for evidence in outcome_evidence(
-            outcomes, members, parts, is_chosen=selection.is_by_results
-        )
-        if not evidence.averaged_keys
-    }
-    dataset_evidence = []
-    for block in outcomes.blocks:
-        both_parts = [
-            evidence_by_key[key]
-            for key in (block.dataset, f"{block.dataset}/rest")
-            if key in evidence_by_key
-        ]
-        if (
-            len(both_parts) == 2
-            and not np.isnan([evidence.points for evidence in both_parts]).any()
-        ):
-            dataset_evidence.append((block.dataset, *both_parts))
-    if not dataset_evidence:
-        return None
-    datasets, *evidence = zip(*dataset_evidence, strict=True)
-    means = [
-        evidences[0] if len(evidences) == 1 else average_evidence(name, evidences)
-        for name, evidences in zip(("selected", "rest"), evidence, strict=True)
+    evidence = outcome_evidence(outcomes, members, parts, is_chosen=selection.is_by_results)
+    by_key = {row.key: row for row in evidence if not np.isnan(row.points).any()}
+    datasets = [
+        block.dataset
+        for block in outcomes.blocks
+        if {block.dataset, f"{block.dataset}/rest"} <= by_key.keys()
     ]
-    selected, rest = compare_evidence(means, models)
+    if not datasets:
+        return None
+    selected_evidence = mean_evidence("selected", [by_key[name] for name in datasets])
+    rest_evidence = mean_evidence("rest", [by_key[f"{name}/rest"] for name in datasets])
+    selected, rest = compare_evidence([selected_evidence, rest_evidence], models)
     return SelectedAndRest(
         datasets=tuple(datasets),
         selected=selected,

@@ -24,7 +24,7 @@ from embedlab.runs.outcomes import TEXT_IDS
 
 if TYPE_CHECKING:
     from embedlab.choices import Aggregate
-    from embedlab.outcomes.frame import Block, Outcomes
+    from embedlab.outcomes.frame import Block
     from embedlab.outcomes.selection import ItemSelection
 
 
@@ -163,12 +163,8 @@ def _slice_evidence(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
-    numbers = item_slice.rows
-    rows: NDArray[np.intp] | slice = numbers
-    if len(numbers) and bool((np.diff(numbers) == 1).all()):  # these are not copied
-        rows = slice(int(numbers[0]), int(numbers[-1]) + 1)
-    items = gold_items = outcomes.rows[rows]
-    values = outcomes.predictions.select(members)[rows].fill_nan(None)
+    items = gold_items = outcomes.rows[item_slice.rows]
+    values = outcomes.predictions.select(members)[item_slice.rows].fill_nan(None)
     if items["gold"].null_count():
         has_gold = items["gold"].is_not_null()
         gold_items = items.filter(has_gold)
@@ -310,10 +306,9 @@ def near_sentences(outcomes: Outcomes) -> NearDuplicates:
     """Return which sentences of each dataset are nearly the same; none where words are not at
     hand.
     """
-    duplicates = [block.near() for block in outcomes.blocks if block.near is not None]
-    if len(duplicates) == 1:
-        return duplicates[0]
-    return NearDuplicates.joined(duplicates) if duplicates else NearDuplicates.none()
+    return NearDuplicates.joined(
+        [block.near() for block in outcomes.blocks if block.near is not None]
+    )
 
 
 def item_topics(outcomes: Outcomes) -> Topics:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embedlab.analysis.comparison import ComparedSlice, compare_evidence
-from embedlab.analysis.evidence import Evidence, average_evidence
+from embedlab.analysis.evidence import Evidence, mean_evidence
 from embedlab.comparison.combinations import CombinationSearch, search_combinations
 from embedlab.comparison.evidence import item_topics
 from embedlab.comparison.in_common import Common, Fact, find_common_facts, find_common_words
@@ -146,10 +146,7 @@ def _mean_difference(
             f"no number of both {models[0].name!r} and {models[1].name!r}, and so no difference",
             hint="`embedlab compare` on the same data says why",
         )
-    return compare_evidence(
-        [evidences[0] if len(evidences) == 1 else average_evidence("all", evidences)],
-        models,
-    )[0]
+    return compare_evidence([mean_evidence("all", evidences)], models)[0]
 
 
 def _errors_too_high(sides: Sides, names: Sequence[str]) -> list[Fact]:

@@ -4,7 +4,7 @@ relevant texts; and how steady that is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -233,34 +233,27 @@ def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Stead
 
     The other model counts by the mean of its members.
     """
-    return list(_steadiness(outcomes, models))
-
-
-def _steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> Iterator[Steadiness]:
-    if max(len(model.members) for model in models) < 2:
-        return
     shared_rows = _SharedRows.of(outcomes, [member for model in models for member in model.members])
-    mean_errors = [
-        shared_rows.errors(model.members, shared_rows.ranks(model.members)) for model in models
-    ]
-    for index, model in enumerate(models):
+    found = []
+    for model, other in zip(models, reversed(models), strict=True):
         if len(model.members) < 2:
             continue
-        sole_side = []
+        mean_errors = shared_rows.errors(other.members, shared_rows.ranks(other.members))
+        sole_sides = []  # on which one model alone is right: on which one, the other decides
         for member in model.members:
-            errors = [*mean_errors]
-            errors[index] = shared_rows.errors((member,), shared_rows.ranks((member,)))
-            sides = Sides(errors=(errors[0], errors[1]))
-            sole_side.append(
-                sides.only_a | sides.only_b
-            )  # on which one, the other model alone decides
-        counts = sum(int(np.count_nonzero(mask)) for mask in sole_side)
+            errors = shared_rows.errors((member,), shared_rows.ranks((member,)))
+            sides = Sides(errors=(errors, mean_errors))
+            sole_sides.append(sides.only_a | sides.only_b)
+        counts = sum(int(np.count_nonzero(side)) for side in sole_sides)
         changes = sum(
-            int(np.count_nonzero(before != after)) for before, after in combinations(sole_side, 2)
+            int(np.count_nonzero(before != after)) for before, after in combinations(sole_sides, 2)
         )
-        yield Steadiness(
+        seeds = len(sole_sides)
+        row = Steadiness(
             model=model.name,
-            seeds=len(sole_side),
-            items=round(counts / len(sole_side)),
-            changed=changes / (counts * (len(sole_side) - 1)) if counts else float("nan"),
+            seeds=seeds,
+            items=round(counts / seeds),
+            changed=changes / (counts * (seeds - 1)) if counts else nan,
         )
+        found.append(row)
+    return found

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.comparison import ComparedSlice, Difference, compare_evidence
-from embedlab.analysis.evidence import Evidence, average_evidence, contrast_evidence, member_columns
+from embedlab.analysis.evidence import Evidence, contrast_evidence, mean_evidence, member_columns
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.comparison.in_common import Fact, Rows
 from embedlab.core.errors import UsageError
@@ -226,7 +226,7 @@ def measured_kinds(
     measured = []
     for kind, kind_sides in zip(kinds, sides, strict=True):
         kind_evidence, other_evidence = (
-            _mean_evidence(kind, [evidence_by_key[items.key] for items in side])
+            mean_evidence(f"{kind.by}={kind.value}", [evidence_by_key[items.key] for items in side])
             for side in kind_sides
         )
         measured.append(
@@ -274,10 +274,6 @@ def compared_contrasts(
     """
     contrast_slices = compare_evidence([kind.contrast for kind in measured], models)
     return [contrast.differences[models[1].name] for contrast in contrast_slices]
-
-
-def _mean_evidence(kind: Kind, parts: Sequence[Evidence]) -> Evidence:
-    return parts[0] if len(parts) == 1 else average_evidence(f"{kind.by}={kind.value}", parts)
 
 
 def refuse_mixed(outcomes: Outcomes) -> None:
