@@ -2,7 +2,7 @@
 share: all that readers of stored results need.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Self
@@ -49,6 +49,11 @@ NOTHING_SHARED = Overlap(sentences=0, shared_sentences=0, pairs=0, shared_pairs=
 def total_overlap(counts: Iterable[Overlap]) -> Overlap:
     """Return the counts of several evaluation sets together."""
     return reduce(Overlap.__add__, counts, NOTHING_SHARED)
+
+
+def what_is_shared(overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
+    """Return those of OVERLAPS in which anything is shared."""
+    return {name: overlap for name, overlap in overlaps.items() if overlap}
 
 
 PARTIAL, GENERATED = "partial", "generated"

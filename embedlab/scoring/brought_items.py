@@ -180,17 +180,14 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
 
 def _scores(joined_sets: Sequence[_Joined]) -> Iterator[StoredScore]:
     for matched in joined_sets:
-        items = len(matched.predicted)
-        split = matched.gold.split
-        value = matched.accuracy
         yield StoredScore(
             by="dataset",
             slice=matched.gold.dataset,
             metric="accuracy",
             setting=BROUGHT,
-            value=value,
-            items=items,
-            split=split,
+            value=matched.accuracy,
+            items=len(matched.predicted),
+            split=matched.gold.split,
         )
 
 

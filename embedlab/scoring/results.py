@@ -15,7 +15,7 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.names import code_version
 from embedlab.core.note import kind_of
 from embedlab.core.printable import OVERLAP
-from embedlab.data.marks import Overlap, total_overlap
+from embedlab.data.marks import Overlap, total_overlap, what_is_shared
 from embedlab.data.source import Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.location import backends, vector_length
@@ -66,6 +66,7 @@ def member_result(
     """
     score_place = ScorePlace.of(spec, session.settings)
     setting = selected.definition.setting(work.setting)
+    usable: dict[str, StoredOutcomes] = {}
     if not (work.again or spec.refused_texts):
         usable = _usable_outcomes(score_place, selected, texts, setting, session.settings)
         usable_datasets = {outcome.dataset for outcome in usable.values()}
@@ -77,46 +78,36 @@ def member_result(
                 )
                 stored = with_training(stored, spec)
             return TaskResult(evaluation=stored, outcomes=_in_task_order(usable, texts))
-        wanted_names = dict.fromkeys(texts.names if work.wants_items and texts is not None else ())
-        missing_names = tuple(name for name in wanted_names if name not in usable)
-        template = None
-        if len(missing_names) < len(wanted_names):
-            template = _evaluation_of_vectors(score_place)
-        if template is not None:
-            is_partial_possible = (
-                selected.definition.datasets
-                and spec.shipped.items is None
-                and (not selected.names or {*missing_names} <= {*selected.names})
-            )
-            if not missing_names:
-                empty = replace(
-                    template,
-                    task=selected.evaluation_name(setting),
-                    model=spec.name,
-                    data=(),
-                    marks=(),
-                    scores=(),
-                    refused=(),
-                )
-                return TaskResult(evaluation=empty, outcomes=_in_task_order(usable, texts))
-            if texts is not None and is_partial_possible:
-                missing_selection = SelectedTask(task=selected.task, names=missing_names)
-                missing_texts = texts.of(missing_names)
-                name = missing_selection.stored_name(setting)
-                stored_missing = stored_evaluation(
-                    score_place, name, missing_texts, session.settings
-                )
-                evaluated = member_result(
-                    spec,
-                    missing_selection,
-                    work,
-                    missing_texts,
-                    stored_missing,
-                    session,
-                    start_progress,
-                )
-                combined = usable | {outcome.name: outcome for outcome in evaluated.outcomes}
-                return replace(evaluated, outcomes=_in_task_order(combined, texts))
+    wanted = texts.names if work.wants_items and texts is not None else ()
+    missing = tuple(name for name in dict.fromkeys(wanted) if name not in usable)
+    template = None
+    if not {*wanted}.isdisjoint(usable):
+        template = _evaluation_of_vectors(score_place)
+    if template is not None and not missing:
+        empty = replace(
+            template,
+            task=selected.evaluation_name(setting),
+            model=spec.name,
+            data=(),
+            marks=(),
+            scores=(),
+            refused=(),
+        )
+        return TaskResult(evaluation=empty, outcomes=_in_task_order(usable, texts))
+    is_partial_possible = (
+        selected.definition.datasets
+        and spec.shipped.items is None
+        and (not selected.names or {*missing} <= {*selected.names})
+    )
+    if template is not None and texts is not None and is_partial_possible:
+        part = SelectedTask(task=selected.task, names=missing)
+        part_texts = texts.of(missing)
+        known = stored_evaluation(
+            score_place, part.stored_name(setting), part_texts, session.settings
+        )
+        result = member_result(spec, part, work, part_texts, known, session, start_progress)
+        combined = usable | {outcome.name: outcome for outcome in result.outcomes}
+        return replace(result, outcomes=_in_task_order(combined, texts))
     result = evaluate_task(
         selected.task,
         spec,
@@ -218,23 +209,19 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
     """
     text = training_text(spec, settings)
     evaluation = result.evaluation
-    overlaps = []
-    slice_overlaps = {}
+    totals: dict[str, Overlap] = {}  # both validation splits of MNLI are named mnli
+    slice_overlaps: dict[str, Overlap] = {}
     if text.text is not None:
-        overlaps = [
-            (tested.state.name, text.text.overlap(tested.frame)) for tested in result.tested
-        ]
+        for tested in result.tested:
+            own = text.text.overlap(tested.frame)
+            name = tested.state.name
+            totals[name] = totals[name] + own if name in totals else own
         slice_overlaps = _overlaps_by(result, text.text)
-    # Both validation splits of MNLI are named mnli.
-    totals = {
-        name: total_overlap(counts for other_name, counts in overlaps if other_name == name)
-        for name, _ in overlaps
-    }
-    overlaps_by_name = {name: counts for name, counts in totals.items() if counts}
+    shared = what_is_shared(totals)
+    dataset_overlaps = {**evaluation.overlaps, **shared}
     trained_marks = training_marks(spec)
     notes = (*training_notes(spec), *text.notes)
     marks = {*evaluation.marks, *trained_marks}
-    dataset_overlaps = {**evaluation.overlaps, **overlaps_by_name}
     if dataset_overlaps:
         marks.add(OVERLAP)
     outcomes = [
@@ -242,20 +229,21 @@ def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> 
             outcome,
             marks=tuple(sorted({*outcome.marks, *trained_marks})),
             notes=(*outcome.notes, *notes),
-            overlap=overlaps_by_name.get(outcome.dataset, outcome.overlap),
+            overlap=shared.get(outcome.dataset, outcome.overlap),
         )
         for outcome in result.outcomes
     ]
+    averages = {}
+    for score in evaluation.scores:
+        for average, members in result.averages.items():
+            if score.by == "average" and score.slice.startswith(average):
+                of_members = (totals[name] for name in members if name in totals)
+                averages[score.slice] = total_overlap(of_members)
     evaluation = replace(
         evaluation,
         marks=tuple(sorted(marks)),
         notes=(*evaluation.notes, *notes, *overlap_notes(dataset_overlaps)),
-        overlaps={
-            **evaluation.overlaps,
-            **slice_overlaps,
-            **overlaps_by_name,
-            **_averages(result, totals),
-        },
+        overlaps={**evaluation.overlaps, **slice_overlaps, **shared, **what_is_shared(averages)},
         **model_facts(spec),
     )
     return replace(result, evaluation=evaluation, outcomes=tuple(outcomes))
@@ -266,12 +254,8 @@ def _overlaps_by(result: TaskResult, text: KnownText) -> dict[str, Overlap]:
     frame = join_members({"": result.outcomes}, [""]) if result.by else None
     if frame is None:
         return {}
-    overlaps = {
-        item_slice.key: text.overlap(keyed_items(frame, item_slice))
-        for by in result.by
-        for item_slice in slices_of(frame, (), by=by)
-    }
-    return {key: counts for key, counts in overlaps.items() if counts}
+    slices = [part for by in result.by for part in slices_of(frame, (), by=by)]
+    return what_is_shared({part.key: text.overlap(keyed_items(frame, part)) for part in slices})
 
 
 def with_training(evaluation: Evaluation, spec: ModelSpec) -> Evaluation:
@@ -293,19 +277,6 @@ def model_facts(spec: ModelSpec) -> dict[str, Any]:
         "backend": backends(spec),
         "training_precision": training_precision(spec),
     }
-
-
-def _averages(result: TaskResult, overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
-    """Return the text that the datasets of each average share with the training data; averages
-    without such text are absent.
-    """
-    averages = {
-        score.slice: total_overlap(overlaps[name] for name in members if name in overlaps)
-        for score in result.evaluation.scores
-        for average, members in result.averages.items()
-        if score.by == "average" and score.slice.startswith(average)
-    }
-    return {name: counts for name, counts in averages.items() if counts}
 
 
 def _usable_outcomes(

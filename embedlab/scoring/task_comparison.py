@@ -20,7 +20,7 @@ from embedlab.analysis.evidence import Evidence, ModelColumns, member_columns
 from embedlab.analysis.uncertainty import METHOD
 from embedlab.comparison.comparison import Comparison, Slicing, compare_slices
 from embedlab.comparison.evidence import outcome_evidence, slices_of
-from embedlab.data.marks import total_overlap
+from embedlab.data.marks import total_overlap, what_is_shared
 from embedlab.models.grammar import titles_of
 from embedlab.models.published import is_packaged
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, join_outcomes
@@ -254,8 +254,7 @@ class ComparisonInput:
         if slicing.is_plain:  # also what is declared, and kept without text
             for name, model in self.models_by_name.items():
                 counted = by_model.get(name, {})
-                nonempty = {key: overlap for key, overlap in counted.items() if overlap}
-                by_model[name] = counted | model.overlaps | nonempty
+                by_model[name] = counted | model.overlaps | what_is_shared(counted)
         return by_model
 
     def _signatures(
