@@ -48,6 +48,11 @@ class Kind(Fact):
         return np.flatnonzero(self.holds)
 
     @property
+    def items(self) -> int:
+        """The number of the items."""
+        return len(self.rows)
+
+    @property
     def others(self) -> Rows:
         """Which rows have another value; (rows,) of the frame."""
         return self.applies & ~self.holds
@@ -81,18 +86,13 @@ class Kind(Fact):
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class KindDifference:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KindDifference(Kind):
     """How the difference between two models on items of one kind differs from that on the
     others.
     """
 
-    by: str
-    value: str
-    title: str
-    datasets: tuple[str, ...]  # scores are means over them
-    items: int
-    slice: ComparedSlice
+    slice: ComparedSlice  # scores are means over the datasets
     # the difference there minus the difference on the others; p is corrected over all kinds
     contrast: Difference
 
@@ -125,7 +125,7 @@ def _without_mirror(kinds: Sequence[Kind]) -> Sequence[Kind]:
         np.count_nonzero(join(first.holds, second.others))
         for join in (np.logical_and, np.logical_or)
     )
-    return [min(kinds, key=lambda kind: len(kind.rows))] if common >= MIRRORED * union else kinds
+    return [min(kinds, key=lambda kind: kind.items)] if common >= MIRRORED * union else kinds
 
 
 def property_kinds(outcomes: Outcomes, by: Property, values: pl.Series) -> Iterator[Kind]:
@@ -247,18 +247,9 @@ def kind_differences(
     """
     slices = compare_evidence([kind.kind_evidence for kind in measured], models)
     contrasts = compared_contrasts(measured, models)
-    kinds = [measured_kind.kind for measured_kind in measured]
     differences = [
-        KindDifference(
-            by=kind.by,
-            value=kind.value,
-            title=kind.title,
-            datasets=tuple(kind.datasets.values()),
-            items=len(kind.rows),
-            slice=compared,
-            contrast=contrast,
-        )
-        for kind, compared, contrast in zip(kinds, slices, contrasts, strict=True)
+        KindDifference(**vars(own.kind), slice=compared, contrast=contrast)
+        for own, compared, contrast in zip(measured, slices, contrasts, strict=True)
     ]
     return sorted(
         differences,

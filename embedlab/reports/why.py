@@ -385,7 +385,7 @@ def _kind_facts(kind: KindDifference, explanation: DifferenceExplanation) -> Row
         **attributes(contrast, "p significant"),
         "part": "where",
         "slice": kind.value,
-        "datasets": ", ".join(kind.datasets),
+        "datasets": ", ".join(kind.datasets.values()),
         "first": scale * scores[explanation.first].value,
         "second": scale * scores[explanation.second].value,
         "difference": scale * difference.delta,

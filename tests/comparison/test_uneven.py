@@ -56,8 +56,8 @@ def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kin
     )
     parts = (join_outcomes([one, few]), join_outcomes([one, other]), one, other)
     alone, both, first, second = (kinds_of(part, "question")["one"] for part in parts)
-    assert alone.datasets == ("made",)  # the other has fewer than FEWEST questions
-    assert both.datasets == ("made", "other")
+    assert [*alone.datasets.values()] == ["made"]  # the other has fewer than FEWEST questions
+    assert [*both.datasets.values()] == ["made", "other"]
     mean = (first.contrast.delta + second.contrast.delta) / 2
     assert both.contrast.delta == pytest.approx(mean)
 
