@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from math import isnan, nan
 from typing import Literal
 
-from embedlab.analysis.comparison import SIGNIFICANT
-from embedlab.analysis.evidence import Reach, weakest_reach
+from embedlab.analysis.comparison import SIGNIFICANT, Difference, measured_difference
+from embedlab.analysis.evidence import Reach
 from embedlab.analysis.power import smallest_difference, smallest_margin
 from embedlab.analysis.seed_notes import REACHES
 from embedlab.analysis.seed_tests import holm
-from embedlab.analysis.uncertainty import UNKNOWN, Uncertainty, difference_interval
 from embedlab.analysis.weighing import Weighed
 from embedlab.core.errors import UsageError
 from embedlab.core.recipe import Positive
@@ -52,16 +51,10 @@ class Claim:
         return f"{self.first} {self.direction} {self.second}"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ClaimedDifference:
+@dataclass(frozen=True, kw_only=True)
+class ClaimedDifference(Difference):
     """The measured difference that a claim is about: its first row minus its second."""
 
-    value: float  # in units of the scores
-    uncertainty: Uncertainty = UNKNOWN
-    p: float = nan  # of "no difference"; nan where no items are known
-    low: float = nan  # 95% interval
-    high: float = nan
-    reach: Reach = "models"
     scale: float = 1.0  # the table's units divided by those of the scores
     last_digit: float = 0.0  # that is shown, in the table's units
 
@@ -107,18 +100,8 @@ def claimed_difference(
     """Return the difference of two models of a weighed slice, by the procedure of every
     comparison.
     """
-    value, uncertainty, p = weighed.compare(first, second)
-    low, high = difference_interval(value, uncertainty, weighed.evidence.scale)
-    return ClaimedDifference(
-        value=value,
-        uncertainty=uncertainty,
-        p=p,
-        low=low,
-        high=high,
-        reach=weakest_reach([weighed.models[name] for name in (first, second)]),
-        scale=scale,
-        last_digit=last_digit,
-    )
+    difference = measured_difference(weighed, first, second)
+    return ClaimedDifference(**vars(difference), scale=scale, last_digit=last_digit)
 
 
 def settle_claims(
@@ -157,7 +140,7 @@ def settle_claim(
     """Return the verdict on a claim: its OUTCOME if the corrected P is small enough; what is open
     would have been found at LEVEL.
     """
-    value = difference.scale * difference.value
+    value = difference.scale * difference.delta
     is_equal = abs(value) < difference.last_digit / 2 and claim.direction != "equal"
     is_open = isnan(p) or p >= SIGNIFICANT or is_equal
     smallest = smallest_margin if claim.direction == "equal" else smallest_difference
@@ -181,17 +164,13 @@ def open_level(corrected: Collection[float]) -> float:
 
 def claim_p(claim: Claim, difference: ClaimedDifference) -> tuple[float, Verdict]:
     """Return the p of a claim, and the verdict if it is small enough."""
-    if claim.direction == "equal":
-        assert claim.size is not None, "refused when it is read"
-        margin = claim.size / difference.scale
-        p_within = difference.uncertainty.equivalence(difference.value, margin)
-        p_tail = (
-            difference.uncertainty.tail(difference.value - margin)
-            if difference.value >= 0
-            else difference.uncertainty.reversed.tail(-difference.value - margin)
-        )
-        p_beyond = min(2 * p_tail, 1.0)
-        return (p_within, "holds") if not p_beyond < p_within else (p_beyond, "reversed")
-    return difference.p, "holds" if (difference.value > 0) == (
-        claim.direction == "above"
-    ) else "reversed"
+    uncertainty, delta = difference.uncertainty, difference.delta
+    if claim.direction != "equal":
+        is_as_claimed = (delta > 0) == (claim.direction == "above")
+        return difference.p, "holds" if is_as_claimed else "reversed"
+    assert claim.size is not None, "refused when it is read"
+    margin = claim.size / difference.scale
+    p_within = uncertainty.equivalence(delta, margin)
+    upwards = uncertainty if delta >= 0 else uncertainty.reversed
+    p_beyond = min(2 * upwards.tail(abs(delta) - margin), 1.0)
+    return (p_within, "holds") if not p_beyond < p_within else (p_beyond, "reversed")

@@ -91,10 +91,10 @@ class Difference:
     """A model's score minus the reference model's on one slice."""
 
     delta: float
-    low: float  # 95% interval
-    high: float
-    p: float
-    p_holm: float  # corrected over the differences from the reference on all slices
+    low: float = nan  # 95% interval
+    high: float = nan
+    p: float = nan
+    p_holm: float = nan  # corrected over the differences from the reference on all slices
     uncertainty: Uncertainty = UNKNOWN
     # of "differs by the margin or more", corrected over the differences shown; nan where no margin
     # is set

@@ -76,7 +76,7 @@ class PairOrder:
     @property
     def difference(self) -> float:
         """Our difference, in the paper's units."""
-        return self.ours.scale * self.ours.value
+        return self.ours.scale * self.ours.delta
 
     @property
     def is_equal(self) -> bool:
@@ -88,7 +88,7 @@ class PairOrder:
         """The probability that the first exceeds the second: one minus the one-sided p; nan where
         no items are known.
         """
-        return 1 - self.ours.p / 2 if self.ours.value >= 0 else self.ours.p / 2
+        return 1 - self.ours.p / 2 if self.ours.delta >= 0 else self.ours.p / 2
 
     @property
     def verdict(self) -> Verdict:
@@ -425,9 +425,9 @@ def _over_seeds(
     if noise == 0 or np.ptp(first) == np.ptp(second) == 0:
         return difference
     error = sqrt(noise)
-    p = 2 * float(stdtr(freedom, -abs(difference.value) / error))
+    p = 2 * float(stdtr(freedom, -abs(difference.delta) / error))
     reach = -float(stdtrit(freedom, 0.025)) * error
-    low, high = difference.value - reach, difference.value + reach
+    low, high = difference.delta - reach, difference.delta + reach
     return replace(difference, p=p, low=low, high=high)
 
 

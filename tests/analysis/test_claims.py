@@ -32,7 +32,7 @@ def measured(value: float, error: float = 0.01, **other: object) -> ClaimedDiffe
     own = nearly_normal(error**2)
     low, high = own.interval(value)
     return ClaimedDifference(
-        value=value, uncertainty=own, p=own.p(value), low=low, high=high, scale=100.0, **other
+        delta=value, uncertainty=own, p=own.p(value), low=low, high=high, scale=100.0, **other
     )  # type: ignore[arg-type]
 
 
@@ -56,7 +56,7 @@ def test_an_order_holds_is_reversed_or_stays_open(
 
 
 def test_what_has_no_numbers_is_not_measured_and_what_has_no_items_is_open() -> None:
-    there = ClaimedDifference(value=0.3, scale=100.0)
+    there = ClaimedDifference(delta=0.3, scale=100.0)
     without, unknown = settle_claims({"a": claim(), "b": claim()}, {"b": there})
     assert (without.verdict, isnan(without.difference)) == ("not measured", True)
     assert (unknown.verdict, unknown.difference, isnan(unknown.visible)) == ("open", 30.0, True)
@@ -120,10 +120,10 @@ def test_a_claim_is_measured_by_the_procedure_of_every_comparison() -> None:
     same, turned = (
         claimed_difference(Weighed(evidence, models), *names, scale=2.0) for names in ("ab", "ba")
     )
-    assert (same.value, same.p, same.low, same.high) == pytest.approx(
+    assert (same.delta, same.p, same.low, same.high) == pytest.approx(
         (shown.delta, shown.p, shown.low, shown.high)
     )
-    assert (turned.value, turned.p, turned.low, turned.high) == pytest.approx(
+    assert (turned.delta, turned.p, turned.low, turned.high) == pytest.approx(
         (-shown.delta, shown.p, -shown.high, -shown.low)
     )
     assert (same.reach, same.scale) == ("checkpoints", 2.0)

@@ -39,8 +39,8 @@ def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() ->
     sources = pairs.partition_by("dataset", "source")  # as many of each source in every year
     sizes = [part.height for part in sources]
     means = {name: np.average([rho(p, name) for p in sources], weights=sizes) for name in NOISE}
-    assert own.value == pytest.approx((means["a"] + means["b"] - means["c"] - means["d"]) / 2)
-    assert own.low < own.value < own.high
+    assert own.delta == pytest.approx((means["a"] + means["b"] - means["c"] - means["d"]) / 2)
+    assert own.low < own.delta < own.high
     assert own.reach == "models"
     assert own.scale == 100
 
@@ -61,7 +61,7 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     parts = pairs.filter(source="OnWN").partition_by("dataset")
     differences = [rho(part, "a") - rho(part, "c") for part in parts]
     found = measured.claims()
-    assert {name: one.value for name, one in found.items()} == pytest.approx(
+    assert {name: one.delta for name, one in found.items()} == pytest.approx(
         {"every": np.mean(differences), "one": differences[1]}
     )
     published = ScoredItems(tasks=scored, published=frozenset("ac"))
@@ -90,7 +90,7 @@ def test_a_claim_on_classified_items_is_tested_and_one_on_scores_alone_is_not() 
         evaluations=scores,
     ).claims()
     tested, untested = found["over-self-supervised-rte-acc"], found["over-self-supervised-cola-mcc"]
-    assert (tested.value, untested.value) == pytest.approx((0.2, 0.2))
+    assert (tested.delta, untested.delta) == pytest.approx((0.2, 0.2))
     assert tested.p < 0.05
     assert np.isnan(untested.p)
     assert len(found) == 2

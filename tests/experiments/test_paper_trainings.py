@@ -281,7 +281,7 @@ def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_
 
 
 def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_are_equal() -> None:
-    ours = ClaimedDifference(value=3.0, low=1.0, high=5.0, p=0.001)
+    ours = ClaimedDifference(delta=3.0, low=1.0, high=5.0, p=0.001)
     pair = PairOrder(
         columns=("a",), better="x", worse="y", printed=1.0, ours=ours, claim="", p=0.001
     )
@@ -289,7 +289,7 @@ def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_ar
     assert replace(pair, is_inconclusive=True).verdict == "not measured"
     assert replace(pair, ours=replace(ours, last_digit=10.0)).verdict == "open"
     assert pair.probability == pytest.approx(0.9995)
-    assert replace(pair, ours=replace(ours, value=-3.0)).probability == pytest.approx(0.0005)
+    assert replace(pair, ours=replace(ours, delta=-3.0)).probability == pytest.approx(0.0005)
 
 
 def test_rows_take_the_rate_that_their_own_grid_chose(place: GridEnvironment) -> None:

@@ -107,7 +107,7 @@ def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
                 for name, claim in measured.table.claims.items()
                 if {claim.first, claim.second} == {pair.better, pair.worse}
             )
-            assert (abs(claims[name].value), claims[name].p) == (abs(pair.ours.value), pair.ours.p)
+            assert (abs(claims[name].delta), claims[name].p) == (abs(pair.ours.delta), pair.ours.p)
     # Of two seeds each, all spreads are far smaller than the differences.
     assert all(pair.probability > 0.8 for pair in found.pairs)
     widest = max(found.pairs, key=lambda pair: pair.ours.high - pair.ours.low)

@@ -21,7 +21,7 @@ from embedlab.reports.tables import Table
 
 
 def ordered(difference: float, p: float, **more: bool) -> PairOrder:
-    ours = ClaimedDifference(value=difference, last_digit=0.01)
+    ours = ClaimedDifference(delta=difference, last_digit=0.01)
     return PairOrder(
         columns=("STS12",), better="0.1", worse="0.3", printed=1.0, ours=ours, claim="", p=p, **more
     )
