@@ -5,7 +5,9 @@ name'".
 """
 
 import re
+import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import wraps
@@ -20,7 +22,7 @@ class NamedOption:
     value: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name} {self.value}".rstrip()
+        return f"{self.name} {shlex.quote(self.value)}" if self.value else self.name
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class RecipeValue:
     value: str
 
     def __str__(self) -> str:
-        return f"--set {self.key}={self.value}"
+        return f"--set {shlex.quote(f'{self.key}={self.value}')}"
 
 
 @dataclass(frozen=True, init=False)
@@ -163,7 +165,11 @@ def with_hint(function: Callable[P, R]) -> Callable[P, R]:
 def _keyword(option: NamedOption | RecipeValue) -> str:
     """Return an option of a hint as the keyword that does the same here."""
     if isinstance(option, RecipeValue):
-        return f"set={{{option.key!r}: {option.value}}}"
+        value = {"true": "True", "false": "False"}.get(option.value, repr(option.value))
+        with suppress(ValueError):
+            float(option.value)
+            value = option.value
+        return f"set={{{option.key!r}: {value}}}"
     name = option.name.lstrip("-").replace("-", "_")
     name += "s" * (name in {"task", "model", "seed"})
     return f"{name}={option.value!r}" if option.value else f"{name}=True"

@@ -609,7 +609,7 @@ def sentences(path: Path, column: str | None = None) -> Iterator[str]:
 def _column(path: Path, name: str) -> list[str]:
     rows = read_rows(path, needed=[name])
     columns = " | ".join(rows.drop(PLACE).columns)
-    hint = Hint("name one of its columns: ", NamedOption("--column", columns))
+    hint = Hint("name one of its columns by ", NamedOption("--column", "NAME"), f": {columns}")
     require_columns(path, rows, [name], hint=hint, error=UsageError)
     refuse_json_numbers(path, rows, [name])
     refuse_nested(path, rows, [name])

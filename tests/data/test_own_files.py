@@ -313,7 +313,7 @@ def test_a_stream_of_sentences_is_read_no_further_than_it_is_taken() -> None:
     Path("a.tsv").write_text("id\ttext\n1\tone\n")
     with pytest.raises(EmbedlabError) as refused:
         list(sentences(Path("a.tsv")))
-    assert re.search(r"--column id \| text", str(refused.value.hint))
+    assert re.search(r"--column NAME: id \| text", str(refused.value.hint))
 
 
 @pytest.mark.parametrize(
