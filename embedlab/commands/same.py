@@ -83,6 +83,21 @@ class SameOptions:
     ] = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """Two files of results."""
+
+    first: Annotated[
+        Path,
+        Flag(
+            metavar="A.json",
+            help="What `evaluate --json` or `compare --json` printed, or a run's "
+            "evaluations/TASK.json.",
+        ),
+    ]
+    second: Annotated[Path, Flag(metavar="B.json", help="A second file of that kind.")]
+
+
 @command("data runs machine output")
 def same(options: SameOptions, session: Session) -> Report:
     """Check whether SERVED is REFERENCE, and if not, find the change of REFERENCE that gives its
@@ -117,7 +132,7 @@ def same(options: SameOptions, session: Session) -> Report:
 
     files = (options.reference, str(options.served))
     if all(name.endswith(".json") for name in files):
-        return _compare_results((Path(files[0]), Path(files[1])), session)
+        return verify(VerifyOptions(first=Path(files[0]), second=Path(files[1])), session)
 
     spec = only_member(resolve_model(options.reference, session))
     reference = VariedReference(_encoder(spec, session), _prompts(spec))
@@ -353,8 +368,8 @@ def _verdict(options: SameOptions, difference: ServedDifference) -> str:
     )
 
 
-def _compare_results(files: tuple[Path, Path], session: Session) -> Report:
-    """Return whether two files of results are of the same thing and agree, and what differs.
+def verify(options: VerifyOptions, session: Session) -> Report:
+    """Whether two files of results are of the same thing and agree: `.is_same`, and what differs.
 
     The results of one model and task in both are compared; what is only in one is noted.
     """
@@ -362,6 +377,7 @@ def _compare_results(files: tuple[Path, Path], session: Session) -> Report:
     from embedlab.runs.results import read_results
     from embedlab.scoring.verification import ResultPair
 
+    files = (options.first, options.second)
     first, second = (read_results(path) for path in files)
     pairs = [
         ResultPair(first=one, second=other, files=files, settings=session.settings)
