@@ -1,6 +1,5 @@
 """A question before deletion, and one for a text."""
 
-from functools import partial
 from math import inf
 from typing import ClassVar
 
@@ -48,7 +47,10 @@ class Confirm(ModalScreen[bool]):
             if self.is_current:
                 self.dismiss(False)
         elif event.time - self._opened_s > QUIET_S:
-            self._yes = self.set_timer(QUIET_S, partial(self.dismiss, True))
+            self._yes = self.set_timer(QUIET_S, self._answer_yes)
+
+    def _answer_yes(self) -> None:
+        self.dismiss(True)  # not returned: a screen must not wait for its own end
 
     def compose(self) -> ComposeResult:
         """Yield the question and its answers."""

@@ -98,5 +98,6 @@ def test_a_run_is_deleted_by_a_yes_alone_and_the_dashboard_quits(
     time.sleep(PAUSE_S)
     terminal.send("y")
     terminal.until(lambda _: not (tmp_path / "runs" / "keepme").exists())
+    terminal.shows("deleted keepme@1")
     terminal.send("q")
     terminal.until(lambda shown: "3 Runs" not in shown)
