@@ -144,6 +144,26 @@ async def test_both_sentences_can_be_edited_by_hand_or_by_a_rule_and_left(opened
         await until(pilot, lambda: app.focused is table)
 
 
+async def test_a_typed_pair_is_scored_under_the_signs_of_the_chosen_models(opened: Open) -> None:
+    async with opened(models=("near", "dice")) as pilot:
+        app = dashboard(pilot)
+        pane = app.query_one(WhatIf)
+        answer = pane.query_one(Static)
+        await pilot.press("v")
+        await until(pilot, lambda: pane.display)
+        pair, places = ("a dog runs fast", "a dog runs"), {"near": 0, "dice": 1}
+        pane.open(pair, {"dice": 0.5}, places, app.settings)  # near has no score of the pair
+        await until(pilot, lambda: "0.857" in str(answer.render()))
+        line = " ".join(str(answer.render()).split())
+        assert line == "■ dice 0.857 +0.357 beside the item"
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "each word" in str(answer.render()))
+        head, *words = [line.split() for line in str(answer.render()).splitlines()]
+        assert head == ["each", "word", "■", "dice"]
+        assert words[0] == ["a", "+0.190"]  # of 6/7, without it 2 · 2/6
+        assert words[3] == ["fast", "-0.143"]  # without it both are the same
+
+
 async def test_the_rooms_look_as_their_pictures(opened: Open) -> None:
     async with opened((140, 40)) as pilot:
         app = dashboard(pilot)

@@ -404,7 +404,8 @@ class DataRoom(Room):
             return
         self.add_class("-what-if")
         stored_scores = {name: float(values[row]) for name, values in facts.predictions.items()}
-        self.query_one(WhatIf).open(pair, stored_scores, self.dashboard.settings)
+        places = {name: place for place, name in enumerate(facts.shown.models)}
+        self.query_one(WhatIf).open(pair, stored_scores, places, self.dashboard.settings)
 
     def on_what_if_left(self) -> None:
         """Show the card again."""

@@ -121,8 +121,8 @@ class WhatIf(VerticalScroll):
         self.border_title = "what if · ctrl+t: what each word does"
         self.scorer: ScorerProcess | None = None
         self._pair: Pair = ("", "")
-        self._models: Sequence[str] = ()
         self._before: Mapping[str, float] = {}
+        self._places: Mapping[str, int] = {}
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -131,10 +131,18 @@ class WhatIf(VerticalScroll):
         yield Input(id="second-sentence", compact=True)
         yield Static(markup=False)
 
-    def open(self, pair: Pair, stored_scores: Mapping[str, float], settings: Settings) -> None:
-        """Edit PAIR, whose STORED_SCORES are similarities by model."""
+    def open(
+        self,
+        pair: Pair,
+        stored_scores: Mapping[str, float],
+        places: Mapping[str, int],
+        settings: Settings,
+    ) -> None:
+        """Edit PAIR, whose STORED_SCORES are similarities by model; PLACES are those of the models
+        among the chosen ones: their signs and colours follow from it.
+        """
         self.scorer = self.scorer or ScorerProcess(settings)
-        self._pair, self._models, self._before = pair, list(stored_scores), stored_scores
+        self._pair, self._before, self._places = pair, stored_scores, places
         for field, text in zip(self.query(Input), pair, strict=True):
             field.value = text
         self.query(Input).first().focus()
@@ -175,13 +183,14 @@ class WhatIf(VerticalScroll):
         """Show what each model says of the sentences as they are typed."""
         answers = await self._scores([self.typed])
         lines = []
-        for position, model in enumerate(self._models):
+        for model, before in self._before.items():
+            place = self._places[model]
             scores = answers.get(model, "")
-            name = (f"{model_sign(position)} {model[:18]:<19}", model_colour(position))
+            name = (f"{model_sign(place)} {model[:18]:<19}", model_colour(place))
             if isinstance(scores, str):
                 lines.append(Content.assemble(name, (scores, "$text-error")))
                 continue
-            moved = scores[0] - self._before[model]
+            moved = scores[0] - before
             change_text = f"  {moved:+z.3f} beside the item" if abs(moved) >= 0.0005 else ""
             lines.append(
                 Content.assemble(name, (f"{scores[0]:z.3f}", "bold"), (change_text, "$faint"))
@@ -196,18 +205,18 @@ class WhatIf(VerticalScroll):
         answers = await self._scores(
             [pair, *(remaining_pair for _, _, remaining_pair in shortened)]
         )
-        width = max((len(word) for _, word, _ in shortened), default=4) + 2
+        title = "each word"
+        width = max(len(word) for word in [title, *(word for _, word, _ in shortened)]) + 2
         scores_of_model = {m: a for m, a in answers.items() if not isinstance(a, str)}
         head = "".join(
-            f"{model_sign(self._models.index(m))} {shorten_middle(m, 12):<14}"
-            for m in scores_of_model
+            f"{model_sign(self._places[m])} {shorten_middle(m, 12):<14}" for m in scores_of_model
         )
-        lines = [Content.styled(f"{'each word':<{width}}{head}", "bold $faint")]
+        lines = [Content.styled(f"{title:<{width}}{head}", "bold $faint")]
         for number, (side, word, _) in enumerate(shortened, start=1):
             styled: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
             for model, scores in scores_of_model.items():
                 effect = scores[0] - scores[number]
-                style = model_colour(self._models.index(model)) if abs(effect) >= 0.02 else "$faint"
+                style = model_colour(self._places[model]) if abs(effect) >= 0.02 else "$faint"
                 styled.append((f"{effect:<+z16.3f}", style))
             lines.append(Content.assemble(*styled))
         note = (
@@ -219,9 +228,9 @@ class WhatIf(VerticalScroll):
         assert self.scorer is not None
         self.query_one(Static).update(faint("scoring …"))
         try:
-            return await self.scorer.score(pairs, self._models)
+            return await self.scorer.score(pairs, [*self._before])
         except EmbedlabError as error:
-            return dict.fromkeys(self._models, error.message)
+            return dict.fromkeys(self._before, error.message)
 
     async def on_unmount(self) -> None:
         """End the process."""
