@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -54,47 +54,32 @@ class Published:
     prompts: Mapping[str, str] = field(default_factory=dict)
 
 
-# Devlin et al. 2019, section 3.1, and Liu et al. 2019, section 3.2; then the fine-tuning data.
-_BERT_TEXT = ("BooksCorpus", "English Wikipedia")
-_ROBERTA_TEXT = (*_BERT_TEXT, "CC-News", "OpenWebText", "Stories")
-_TUNED_ON = {
-    "sentence-transformers": ("SNLI", "MultiNLI"),
-    "cl-nagoya": ("dictionary definitions",),
-    "princeton-nlp": ("SNLI", "MultiNLI"),
-}
-_LAYER = "published scores take [CLS] through the pooling layer, which embedlab omits"
+def _training_text(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(corpus for name in names for corpus in LISTED["text"][name])
 
 
-def _entry_of_paper(name: str, repository: str, pooling: Pooling | None = None) -> Published:
-    text = _ROBERTA_TEXT if "roberta" in repository else _BERT_TEXT
-    return Published(
-        name=name,
-        repository=repository,
-        pooling=pooling,
-        note=_LAYER if "/sup-simcse" in repository else None,
-        training_text=(*text, *_TUNED_ON.get(repository.partition("/")[0], ())),
-    )
-
-
-def _entry_of_comparison(
-    repository: str, prompts: str = "", revision: str | None = None
+def _published_entry(
+    repository: str,
+    *,
+    name: str | None = None,
+    text: Sequence[str] = (),
+    prompts: str = "",
+    **stated: Any,
 ) -> Published:
     return Published(
-        name=repository.partition("/")[2],
+        name=name or repository.partition("/")[2],
         repository=repository,
-        revision=revision,
+        training_text=_training_text(text) or None,
         prompts=LISTED["prompts"].get(prompts, {}),
+        **stated,
     )
 
 
 BY_REPOSITORY: Mapping[str, Published] = {
     model.repository: model
     for model in (
-        *(_entry_of_paper(name, **stated) for name, stated in LISTED["published"].items()),
-        *(
-            _entry_of_comparison(repository, **stated)
-            for repository, stated in LISTED["compared"].items()
-        ),
+        *(_published_entry(name=name, **stated) for name, stated in LISTED["published"].items()),
+        *(_published_entry(name, **stated) for name, stated in LISTED["compared"].items()),
     )
 }
 CATALOG: Mapping[str, Published] = {model.name: model for model in BY_REPOSITORY.values()}
@@ -189,14 +174,12 @@ class Packaged:
         raise MissingError(f"model {self.name!r}: {self.source.lack}", hint=self.source.way)
 
 
-# The model cards of both: 1,170,060,424 pairs of 32 sets, of which SNLI and MultiNLI are one.
-_SENTENCE_TRANSFORMERS = ("SNLI", "MultiNLI", "Flickr30k", "COCO", "29 more sets")
-
-
-def _packaged_entry(name: str, source: dict[str, Any], **stated: str) -> Packaged:
+def _packaged_entry(
+    name: str, source: dict[str, Any], text: Sequence[str], **stated: str
+) -> Packaged:
     kind = SplitArchive if "packages" in source else PackageFiles
-    text = _SENTENCE_TRANSFORMERS
-    return Packaged(name=name, source=kind(**source), training_text=text, **stated)
+    training_text = _training_text(text)
+    return Packaged(name=name, source=kind(**source), training_text=training_text, **stated)
 
 
 PACKAGED: Mapping[str, Packaged] = {
