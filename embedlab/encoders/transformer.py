@@ -4,6 +4,7 @@ alike.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import InitVar, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -62,65 +63,59 @@ MANY_SENTENCES = 1_024
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
+@dataclass(kw_only=True, eq=False)
 class TransformerEncoder(VectorScorer):
     """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is
     in its batch.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        fingerprint: str,
-        backbone: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerFast,
-        usage: Usage,
-        machine: Machine,
-        layers: nn.Sequential,
-        notes: tuple[str, ...],
-        frozen_weights: str | None,
-    ) -> None:
-        self.name = name
-        self.fingerprint = fingerprint  # of what was loaded: training does not change it
-        self.usage = usage
+    name: str
+    fingerprint: str  # of what was loaded: training does not change it
+    backbone: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    usage: Usage
+    machine: Machine
+    layers: nn.Sequential  # between pooling and the last normalisation
+    notes: InitVar[tuple[str, ...]]
+    # fingerprint of weights that no training changes, where others are trained beside them
+    frozen_weights: str | None
+
+    def __post_init__(self, notes: tuple[str, ...]) -> None:
+        """Put the model on its device, and prepare its forward pass."""
+        backbone, usage = self.backbone, self.usage
         self.similarity = usage.similarity
-        # fingerprint of weights that no training changes, where others are trained beside them
-        self.frozen_weights = frozen_weights
         self._frozen = frozenset(
             name for name, parameter in backbone.named_parameters() if not parameter.requires_grad
         )
         self.dim = usage.vector_dim(int(backbone.config.hidden_size))
-        self.backbone = backbone
         # accelerate has put each part on its device, and moves what passes through
         if not hasattr(backbone, "hf_device_map"):
-            self.backbone.to(machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        self.layers = layers.to(machine.device)  # between pooling and the last normalisation
-        self.tokenizer = tokenizer
-        self.machine = machine
+            backbone.to(self.machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
+        self.layers.to(self.machine.device)
         self._folder = Path(str(backbone.name_or_path))
         self._words = len(backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
+        self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
+        # as Funnel's
+        self._are_sentences_typed = self._has_types and any(
+            self.tokenizer("a").get("token_type_ids", ())
+        )
         self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
         method = combined_pooling(usage.pooling, skips_prompt=self._unpooled > 0)
         self._pool = method.pool
         self.forward = prepare_backbone(
             backbone,
-            machine,
+            self.machine,
             pool=method.pool,
             is_first_only=method.is_first_only,
             layer=usage.layer,
             is_padded=usage.reading.padding == "left",
         )
-        vocabulary_remarks = vocabulary_notes(self._folder, tokenizer, self._words)
+        vocabulary_remarks = vocabulary_notes(self._folder, self.tokenizer, self._words)
         self.stated = EncoderFacts(
             pooling=usage.pooling_label,
-            precision=machine.precision,
+            precision=self.machine.precision,
             max_tokens=self.max_tokens,
             notes=(*notes, *self.forward.notes, *vocabulary_remarks),
-        )
-        self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
-        # as Funnel's
-        self._are_sentences_typed = self._has_types and any(
-            tokenizer("a").get("token_type_ids", ())
         )
 
     @property
@@ -206,12 +201,10 @@ class TransformerEncoder(VectorScorer):
         """How many tokens a prompt puts in front of a text, the special token that begins it
         included.
         """
-        prompt, special = self.usage.reading.prompt, self.usage.reading.special
-        if not prompt:
+        if not self.usage.reading.prompt:
             return 0
-        with reading_file(self._folder, "tokenizer"):
-            ids = self.tokenizer(prompt, add_special_tokens=special != "none")["input_ids"]
-        return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
+        ids = self.token_ids([""]).flat
+        return len(ids) - int(ids[-1] in self.tokenizer.all_special_ids)
 
     def _vector_of_no_tokens(self) -> Vectors:
         """The vector of a text without any token, from a pooled vector of zeros; (dim,)."""
