@@ -3,13 +3,14 @@ machine: a process each, as many at once as there is room for.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from itertools import cycle
+from itertools import cycle, takewhile
 from typing import Any, Generic, Self, TypeVar
 
 from embedlab.core import python_processes
@@ -24,6 +25,7 @@ from embedlab.runs.events import Attempt
 from embedlab.runs.launch import describe_ending
 
 POLL_S = 0.2
+_GPU_NAME = re.compile(r"\s*([0-9]+|(GPU|MIG)-.+)")
 
 Job = TypeVar("Job", bound=Hashable)
 
@@ -213,7 +215,8 @@ def visible_gpus(device: str) -> list[str]:
     if device not in {"auto", "cuda"}:
         return []
     if (variable := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        return [name for name in variable.split(",") if name]
+        # CUDA ignores what follows a name that is none, such as -1, which hides all
+        return list(takewhile(_GPU_NAME.fullmatch, variable.split(",")))
     if shutil.which("nvidia-smi") is None:
         return []
     query = subprocess.run(

@@ -306,8 +306,11 @@ def test_the_gpus_are_those_of_the_machine_or_those_that_this_process_was_given(
     assert visible_gpus("cpu") == []
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
     assert visible_gpus("auto") == ["3", "1"]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert visible_gpus("auto") == []
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-b,-1,3")  # what follows -1 is hidden
+    assert visible_gpus("auto") == ["GPU-b"]
+    for nothing in ("", "-1", "NoDevFiles"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", nothing)
+        assert visible_gpus("auto") == []
 
 
 def test_attempts_that_cannot_be_written_stop_the_grid_with_the_reason_and_lose_nothing(
