@@ -176,7 +176,8 @@ def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
     folders.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
     for folder in folders[:GRIDS_READ]:
         for path in sorted(folder.glob("*@*.jsonl"))[-CELLS_READ:]:
-            with suppress(EmbedlabError, OSError):
+            # a damaged log, or a copy of one under another name
+            with suppress(EmbedlabError, OSError, ValueError):
                 logged, _ = events.events_after(path)
                 attempts = [event for event in logged if isinstance(event, events.Attempt)]
                 seconds = sum(attempt.seconds for attempt in attempts)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 
 import pytest
@@ -85,6 +86,14 @@ def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: Gr
     assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).measured == "sts not measured yet"
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
     assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).seconds is None
+
+
+def test_a_copy_of_attempts_under_another_name_is_of_no_cell(short_plan: GridPlan) -> None:
+    write_run(short_plan, "other", [started(0.0), finished(9.0)])
+    write_cell(short_plan, "other", 30.0)
+    cells = GridFolder.of(short_plan.place.runs_folder, "grid-other").cells
+    shutil.copy(cells / "other@1.jsonl", cells / "other@1 (copy).jsonl")
+    assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).measured == "sts not measured yet"
 
 
 def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_moves(
