@@ -188,9 +188,12 @@ def _choices(axis: str, choices: Any, location: str) -> list[tuple[str, Mapping[
         )
     key = _full_key(axis)
     is_list = key.endswith("data.datasets")  # a single name is a list of one
+    labels = [label_of(value) for value in choices]
+    if len({*labels}) < len({*map(json.dumps, choices)}):  # folders of one name, such as model
+        labels = [value if isinstance(value, str) else label_of(value) for value in choices]
     return [
-        (label_of(value), {key: [value] if is_list and isinstance(value, str) else value})
-        for value in choices
+        (label, {key: [value] if is_list and isinstance(value, str) else value})
+        for label, value in zip(labels, choices, strict=True)
     ]
 
 
@@ -233,8 +236,11 @@ def _skip(
         if axis not in axes:
             hint = nearest_hint(axis, axes, f"axes: {', '.join(axes)}")
             raise UsageError(f"{location}: skip names {axis!r}, which is not an axis", hint=hint)
-        labels = [label_of(value) for value in (values if isinstance(values, list) else [values])]
         axis_labels = axes[axis]
+        labels = [
+            value if isinstance(value, str) and value in axis_labels else label_of(value)
+            for value in (values if isinstance(values, list) else [values])
+        ]
         if unknown_label := next((label for label in labels if label not in axis_labels), None):
             raise UsageError(
                 f"{location}: skip names {unknown_label!r}, which axis {axis!r} does not take",

@@ -3,8 +3,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tomli_w
+from safetensors.numpy import save_file
 
 from embedlab.core.disk import write_atomic, write_json
 from embedlab.core.errors import MissingError, UsageError
@@ -111,6 +113,21 @@ base = ["supcl-seq", "glue-finetune", "sbert"]
     # What the grid sets for all cells holds against a task's own settings.
     assert {stage["data"]["rows"] for stage in (first, second)} == {8}
     assert {stages[0]["optim"]["lr"] for stages in recipes.values()} == {3e-5}
+
+
+def test_folders_of_one_name_are_values_of_an_axis(tmp_path: Path) -> None:
+    folders, path = ["/a/model", "/b/model"], tmp_path / "mine.toml"
+    axis = '"encoder.pooling" = ["cls", "mean"]'
+
+    def labels(values: list[str], skip: str = "") -> list[str]:
+        path.write_text(skip + GRID.replace(axis, f"encoder = {json.dumps(values)}"))
+        return [*load_grid(str(path)).axes["encoder"]]
+
+    assert labels(folders) == folders
+    assert labels(folders[:1]) == ["model"]
+    assert labels(folders, 'skip = [{ encoder = "/a/model" }]\n') == folders
+    with pytest.raises(UsageError, match="'axis encoder' holds '/a/model' twice"):
+        labels([*folders, "/a/model"])
 
 
 def test_skips_remove_combinations(tmp_path: Path) -> None:
@@ -231,16 +248,16 @@ def test_the_identity_follows_the_rows_of_a_pair_file(tmp_path: Path) -> None:
 
 
 def test_an_encoder_folder_counts_by_what_it_holds(tmp_path: Path) -> None:
-    def runs(folder: str, weights: bytes) -> set[str]:
+    def runs(folder: str, weight: float) -> set[str]:
         path = tmp_path / folder
         path.mkdir(exist_ok=True)
         (path / "config.json").write_text("{}")
-        (path / "model.safetensors").write_bytes(weights)
+        save_file({"weight": np.array([weight])}, path / "model.safetensors")
         text = GRID.replace("nobody/nothing", str(path))
         return {variant.run for variant in plan_of(tmp_path, text).variants}
 
-    assert runs("here", b"weights") == runs("there", b"weights")
-    assert not runs("here", b"weights") & runs("there", b"others")
+    assert runs("here", 1.0) == runs("there", 1.0)
+    assert not runs("here", 1.0) & runs("there", 2.0)
 
 
 def test_an_override_reaches_every_cell_and_not_an_axis(plan: GridPlan, tmp_path: Path) -> None:
