@@ -10,6 +10,7 @@ from math import ceil
 import numpy as np
 
 from embedlab.core.errors import Hint, NamedOption, RecipeValue, UsageError
+from embedlab.core.printable import count_text
 from embedlab.core.recipe import JOINT_COMBINES, Combine, MixSection, Recipe, Schedule
 from embedlab.data.source import Source
 from embedlab.objectives.needs import WordIds
@@ -183,7 +184,7 @@ def _mixed(stages: Sequence[StageData], mix: MixSection) -> StageBlock:
     if others and mix.combine == "turns" and leading.steps < turns[leader]:
         raise UsageError(
             f"stage {others[0]} never gets its turn: stage {leading.index} has "
-            f"{leading.steps} steps, fewer than its turn",
+            f"{count_text(leading.steps, 'steps')}, fewer than its turn",
             hint=Hint(RecipeValue(f"stage.{leading.index}.optim.turn", str(leading.steps))),
         )
     if mix.combine == "turns":
@@ -225,8 +226,8 @@ def _shorten(blocks: Sequence[StageBlock], max_steps: int) -> list[StageBlock]:
     """
     if max_steps >= (total := blocks[-1].end):
         raise UsageError(
-            f"max_steps is {max_steps}, but the whole training has {total} steps: "
-            f"nothing would be shortened",
+            f"max_steps is {max_steps}, but the whole training has "
+            f"{count_text(total, 'steps')}: nothing would be shortened",
             hint=Hint("remove ", NamedOption("--max-steps"), ", or give fewer"),
         )
     shortened = []
