@@ -15,9 +15,11 @@ import polars as pl
 from embedlab.analysis.near_duplicates import similar_pairs
 from embedlab.core.errors import MissingError
 from embedlab.core.printable import one_line
+from embedlab.data.column_names import split_column
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
-from embedlab.data.own_columns import SCORED, ScoreScale, own_data, split_column, unusual_scores
+from embedlab.data.own_columns import LABELLED, SCORED, own_data
+from embedlab.data.score_scale import ScoreScale, unusual_scores
 from embedlab.data.table_file import TABLES, class_texts, number_of, read_rows, row_places
 from embedlab.data.text_file import PLACE
 from embedlab.data.words import normalise
@@ -79,26 +81,16 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
 
 def _read_split(name: str, split: str) -> OwnSplit:
     data = own_data(name)
-    rows = data.frame
-    texts = [rows[column].cast(pl.String).to_list() for column in data.texts]
+    texts = [data.frame[column].to_list() for column in data.texts]
     words = [[normalise(text) or text for text in row] for row in zip(*texts, strict=True)]
-    gold = data.columns.get("score") or data.columns.get("label")
-    values = pl.Series([None] * rows.height, dtype=pl.String)
-    if gold and data.kind == SCORED:
-        values = rows.select(number_of(gold).cast(pl.String)).to_series()
-    elif gold:
-        values = class_texts(rows[gold]).replace(dict(data.labels))
-    frame = pl.DataFrame(
-        {
-            PLACE: rows[PLACE],
-            "texts": words,
-            "key": ["\0".join(row) for row in words],
-            "gold": values,
-            "shown": texts[0],
-        },
-        schema_overrides={"texts": pl.List(pl.String), "key": pl.String, "shown": pl.String},
-    )
-    return OwnSplit(name=name, split=split, rows=frame, scores=data.scores)
+    gold: pl.Expr | pl.Series = pl.lit(None, pl.String)
+    if data.kind == SCORED:
+        gold = number_of(data.columns["score"]).cast(pl.String)
+    elif data.kind == LABELLED:
+        gold = class_texts(data.frame[data.columns["label"]]).replace(dict(data.labels))
+    rows = data.frame.select(PLACE, texts=pl.Series(words), gold=gold, shown=data.texts[0])
+    keyed = rows.with_columns(key=pl.col("texts").list.join("\0"))
+    return OwnSplit(name=name, split=split, rows=keyed, scores=data.scores)
 
 
 def findings_of(splits: Sequence[OwnSplit]) -> Iterator[AuditFinding]:
@@ -147,13 +139,10 @@ def _findings_within(split: OwnSplit) -> Iterator[AuditFinding]:
 
 def _out_of_scale(split: OwnSplit) -> Iterator[AuditFinding]:
     """Yield the scores outside the usual scale of nearly all others."""
-    scores = split.rows["gold"].cast(pl.Float64, strict=False)
-    if not scores.count():
-        return
-    usual_scale, is_outside = unusual_scores(scores)
+    usual_scale, is_outside = unusual_scores(split.rows["gold"].cast(pl.Float64))
     if usual_scale is not None:
         outside = split.rows.filter(is_outside)
-        values = ", ".join(outside["gold"].head(3).to_list())
+        values = ", ".join(outside["gold"].head(3))
         note = f"nearly all scores are {usual_scale}, these {values}"
         yield from _finding(split, "out of scale", outside, note)
 
@@ -179,21 +168,20 @@ def _near_findings(reference: OwnSplit, split: OwnSplit) -> Iterator[AuditFindin
     """Yield the rows of a SPLIT that are nearly an earlier row of it, or a row of another split,
     the REFERENCE.
     """
-    first = reference.rows.unique("key", keep="first", maintain_order=True)
-    second = first.clear() if split is reference else split.rows.unique("key", maintain_order=True)
-    second = second.filter(~pl.col("key").is_in(first["key"].implode()))
-    rows = pl.concat([first, second])
+    both = pl.concat([reference.rows, split.rows])
+    rows = both.unique("key", keep="first", maintain_order=True)
     if rows.height > MOST_NEAR:
         return
     links = similar_pairs(rows["key"].str.replace_all("\0", " ", literal=True))
-    row_pairs = [np.minimum(links.first, links.second), np.maximum(links.first, links.second)]
+    earlier, later = np.sort([links.first, links.second], axis=0)
     is_near = links.cosine >= NEAR
+    check, location = "near duplicate", "an earlier row"
     if split is not reference:
-        is_near &= (row_pairs[0] < first.height) & (row_pairs[1] >= first.height)
-    near_rows = np.unique(row_pairs[1][is_near])
-    location = "an earlier row" if split is reference else f"a row of {reference.split}"
-    check = "near duplicate" if split is reference else "near leak"
-    yield from _finding(split, check, rows[near_rows], f"nearly the texts of {location}")
+        check, location = "near leak", f"a row of {reference.split}"
+        reference_rows = reference.rows["key"].n_unique()
+        is_near &= (earlier < reference_rows) & (later >= reference_rows)
+    near_rows = rows[np.unique(later[is_near])]
+    yield from _finding(split, check, near_rows, f"nearly the texts of {location}")
 
 
 def _finding(split: OwnSplit, check: str, rows: pl.DataFrame, note: str) -> Iterator[AuditFinding]:
@@ -215,7 +203,8 @@ def query_findings(queries: Mapping[str, Sequence[str]]) -> Iterator[AuditFindin
             note = f"a query has the words of another: {repeats} of {len(split_keys)}"
             yield AuditFinding(split=split, check="duplicate", rows=repeats, note=note)
         if train is not None and split != train:
-            leaked = sum(key in {*keys[train]} for key in split_keys)
+            known = {*keys[train]}
+            leaked = sum(key in known for key in split_keys)
             if leaked:
                 note = f"a query is in {train}: {leaked} of {len(split_keys)}"
                 yield AuditFinding(split=split, check="leak", rows=leaked, note=note)

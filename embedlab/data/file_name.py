@@ -16,6 +16,7 @@ from typing import Self
 from embedlab.core.errors import UsageError
 from embedlab.core.names import option_values, split_name
 from embedlab.core.paths import typed_path
+from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.table_file import TABLES
 
 TEXT_FILE = ".txt"
@@ -35,9 +36,10 @@ _OBJECTIVES = {
     "gold": "score",
 }
 _SCALE = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)-(-?[\d.]+(?:e[+-]?\d+)?)")
+_MEANING = rf"[^,]+:\s*(?:{'|'.join(NLI_LABELS)})\s*"
 # option → its form, and an example
 _FORMS = {
-    "labels": ("[^,]+:[^,:]+(,[^,]+:[^,:]+)*", "0:entailment,1:neutral,2:contradiction"),
+    "labels": (f"{_MEANING}(,{_MEANING})*", "0:entailment,1:neutral,2:contradiction"),
     "where": ("[^:]+:.*", "split:train"),
     "drop": ("[^:]+:.*", "label:-1"),
     "held-out": (r"0?\.(?=0*[1-9])([0-4]\d*|50*)", "0.1, a share of the rows up to 0.5"),

@@ -21,8 +21,8 @@ from embedlab.core.paths import typed_path
 from embedlab.data.dataset import DatasetState, HubSource, Part
 from embedlab.data.file_name import HUB, stated_scale
 from embedlab.data.hub import NO_HUB, commit, copy_hashes, is_local, load_split
-from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import scored_pairs
+from embedlab.data.score_scale import ScoreScale
 from embedlab.data.table_file import TABLES, require_columns
 from embedlab.data.text_file import PLACE
 

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.core.disk import as_reading_errors
+from embedlab.core.errors import Hint, UsageError
 from embedlab.core.frame_files import read_table, write_table
 from embedlab.data.dataset import Part
 from embedlab.data.marks import Overlap
@@ -258,3 +259,20 @@ def is_held_out(rows: pl.DataFrame, columns: Sequence[str], share: float) -> NDA
             is_drawn[topic] = True
             taken_rows += sizes[topic]
     return is_drawn[topics] & (taken_rows >= FEWEST)
+
+
+def held_out_rows(
+    path: Path, rows: pl.DataFrame, columns: Sequence[str], share: float, *, hint: str | Hint
+) -> NDArray[np.bool_]:
+    """Return which ROWS of the file at PATH are held out; a share that no whole topics give is
+    refused.
+    """
+    is_part = is_held_out(rows, columns, share)
+    if not is_part.any():
+        least = f": it takes {LEAST_ROWS} rows" if rows.height < LEAST_ROWS else ""
+        raise UsageError(
+            f"{path}: cannot hold out {100 * share:g}% of its {rows.height} rows without "
+            f"separating rows that share a sentence{least}",
+            hint=hint,
+        )
+    return is_part

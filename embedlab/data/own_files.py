@@ -17,6 +17,7 @@ import polars as pl
 from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue, UsageError
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import DataSection
+from embedlab.data.column_names import no_labels, split_column
 from embedlab.data.corpus_file import WORD_SPLITS, shipped_corpus
 from embedlab.data.dataset import DatasetKind, ParsedRows, Part, rows_of_kind
 from embedlab.data.file_name import (
@@ -26,7 +27,7 @@ from embedlab.data.file_name import (
     is_query_folder,
     parse_file_name,
 )
-from embedlab.data.overlaps import is_held_out
+from embedlab.data.overlaps import held_out_rows
 from embedlab.data.own_columns import (
     LABELLED,
     LISTS,
@@ -35,10 +36,8 @@ from embedlab.data.own_columns import (
     SENTENCES,
     TRIPLETS,
     OwnData,
-    no_labels,
     own_data,
     read_own_rows,
-    split_column,
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
@@ -243,22 +242,15 @@ def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
         columns = {shape.texts[0]: "sentence"}
     rows, skipped, column_of = _table_rows(path, shape, columns, section)
     if held_out is not None:
-        is_left_out = is_held_out(rows, [column_of[name] for name in shape.texts], held_out)
-        if not is_left_out.any():
-            hint = Hint(
-                "remove data.held_out, and name a dev file: ", RecipeValue("evaluate.dev", "FILE")
-            )
-            raise UsageError(
-                f"{path}: cannot hold out {held_out:.0%} of its {rows.height} rows without "
-                f"separating rows that share a sentence",
-                hint=hint,
-            )
-        rows = rows.filter(~is_left_out)
+        hint = Hint(
+            "remove data.held_out, and name a dev file: ", RecipeValue("evaluate.dev", "FILE")
+        )
+        texts = [column_of[name] for name in shape.texts]
+        rows = rows.filter(~held_out_rows(path, rows, texts, held_out, hint=hint))
     for name, classes in shape.labels.items():
         column = column_of[name]
         none = no_labels(meanings) if classes and "-" not in classes else ()
-        rows, blank = rows_with(path, rows, column, without=none)
-        skipped |= blank
+        rows = rows_with(path, rows, column, none, skipped)
         labels = class_texts(rows[column]).replace(meanings)
         rows = rows.with_columns(labels.alias(column))
         if classes:

@@ -319,9 +319,9 @@ def _read_texts(path: Path, *columns: str) -> tuple[pl.DataFrame, list[str]]:
         )
     rows = read_json_columns(path, ["_id", *columns])
     refuse_rows(path, rows, pl.col("_id").fill_null("") == "", "no id under '_id'", "_id")
-    refuse_json_values(path, rows, columns, rows[PLACE])
+    refuse_json_values(path, rows, columns)
     ids = rows.filter(~pl.col("_id").str.contains(r"^-?\d+$"))  # only whole numbers are ids too
-    refuse_json_values(path, ids, ["_id"], ids[PLACE], hint="write a text or a whole number")
+    refuse_json_values(path, ids, ["_id"], hint="write a text or a whole number")
     text = pl.concat_str(pl.col(columns).fill_null(""), separator=" ")
     rows = rows.select(PLACE, id="_id", text=text.str.strip_chars() if columns[1:] else text)
     is_other = pl.col("text") != pl.col("text").first().over("id")

@@ -24,6 +24,7 @@ from embedlab.data.text_file import (
     PLACE,
     bad_line,
     csv_rows,
+    empty_file,
     is_seen,
     json_object,
     not_utf8,
@@ -34,12 +35,14 @@ from embedlab.data.text_file import (
     wrong_field_count,
 )
 
+Row = tuple[int, list[str]]  # the line at which it begins, and its fields
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
 _KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one inside a text
 # polars reads half of a surrogate pair as a NUL character
 _ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
-_STATED_SEPARATOR = re.compile(r'"?(?i:sep)=(.)"?')  # a first line that Excel writes
+# a first line that Excel writes
+_STATED_SEPARATOR = re.compile(r'"?(?i:sep)=(.)"?\r?(?=\n)')
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _ESCAPED = r"\""  # how R quotes a quote
 _LATE_QUOTE = re.compile(r'[ ]+"')  # a field whose quote is not read as one
@@ -88,7 +91,7 @@ def read_rows(
             case ".jsonl":
                 return _read_jsonl(path)
             case ".csv":
-                return _table(path, [row for row in _csv_rows(path) if row[1]], needed)
+                return _table(path, _csv_rows(path), needed)
             case ".tsv":
                 lines = [line.split("\t") for line in read_lines(path)]
                 if not is_corpus and (quoted := _quoted_lines(path, lines)):
@@ -147,24 +150,20 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     return rows.with_row_index(PLACE, offset=1)
 
 
-def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
+def _csv_rows(path: Path) -> list[Row]:
     """Return the rows of a CSV file, separated as its first line states, or as most of its rows
     agree.
     """
     text = read_text(path)
-    first_line, _, remaining_text = text.partition("\n")
-    if stated_separator := _STATED_SEPARATOR.fullmatch(first_line.rstrip("\r")):
-        rows = _quoted_rows(path, remaining_text, stated_separator[1])
-        return [(line + 1, row) for line, row in rows]
-    marks = [mark for mark in SEPARATORS if len(outside_quotes(first_line, mark)) > 1] or [","]
-    separator = marks[0]
-    if len(marks) > 1:
-        agreed = (mark for mark in marks if _is_consistent(path, text, mark))
-        separator = next(agreed, separator)
-    return _quoted_rows(path, text, separator)
+    if stated := _STATED_SEPARATOR.match(text):
+        return _quoted_rows(path, text[stated.end() :], stated[1])
+    first_line = text.partition("\n")[0]
+    marks = [mark for mark in SEPARATORS if len(outside_quotes(first_line, mark)) > 1]
+    agreed = (mark for mark in marks if _is_consistent(path, text, mark))
+    return _quoted_rows(path, text, next(agreed, (marks or SEPARATORS)[0]))
 
 
-def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:
+def _quoted_rows(path: Path, text: str, separator: str) -> list[Row]:
     """Return the rows of a TEXT with quoted fields, also where blanks come before a quote; what
     cannot be read may have escaped quotes, as R writes them, or line ends of several kinds.
     """
@@ -185,13 +184,13 @@ def _quoted_rows(path: Path, text: str, separator: str) -> list[tuple[int, list[
 def _is_consistent(path: Path, text: str, separator: str) -> bool:
     """Return whether the first rows of a CSV file have as many fields as its header."""
     try:
-        rows = [row for _, row in islice(csv_rows(path, text, separator), _LOOKED_AT) if row]
+        widths = {len(row) for _, row in islice(csv_rows(path, text, separator), _LOOKED_AT)}
     except MissingError:
         return False
-    return all(len(row) == len(rows[0]) for row in rows)
+    return len(widths) == 1
 
 
-def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[tuple[int, list[str]]]:
+def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[Row]:
     """Return the rows of a TSV file that a program quoted, and no rows of another file. In a quoted
     file all names are quoted, or rows are equally long only if fields may span several LINES.
     """
@@ -200,12 +199,11 @@ def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[tuple[int, lis
     if not has_quoted_names and len({*map(len, lines)}) == 1:
         return []
     try:
-        rows = [row for row in _quoted_rows(path, read_text(path), "\t") if row[1]]
+        rows = _quoted_rows(path, read_text(path), "\t")
     except MissingError:
         return []
     is_even = len({len(row) for _, row in rows[1:]}) == 1
-    is_quoted = has_quoted_names or len(rows) < len(lines)
-    return rows if is_even and is_quoted else []
+    return rows if is_even and (has_quoted_names or len(rows) < len(lines)) else []
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
@@ -247,22 +245,21 @@ def _refuse_mixed_kinds(path: Path, objects: Mapping[int, Mapping[str, Any]]) ->
                 )
 
 
-def _table(
-    path: Path, rows: Sequence[tuple[int, list[str]]], needed: Sequence[str]
-) -> pl.DataFrame:
+def _table(path: Path, rows: Sequence[Row], needed: Sequence[str]) -> pl.DataFrame:
     """Return the ROWS below a header as text, each with its line; missing fields at the end of a
     row are blank.
     """
     lines = [line for line, _ in rows]
-    names, *fields = [row for _, row in rows]
+    names, *fields = [row for _, row in rows] or [[]]
     while fields and not any(fields[-1]):
         fields.pop()
     header = [name.strip() for name in names]
-    if header and not header[-1]:  # spreadsheets write columns that hold nothing
-        named = max((index for index, name in enumerate(header, 1) if name), default=0)
-        width = max((len(row) for row in fields if any(row[named:])), default=named)
-        header = header[:width]
-        fields = [row[:width] for row in fields]
+    # spreadsheets write columns that hold nothing
+    while header and not header[-1] and not any(any(row[len(header) - 1 :]) for row in fields):
+        header.pop()
+        fields = [row[: len(header)] for row in fields]
+    if not header:
+        raise empty_file(path)
     if _has_row_names(header, fields):
         header = ["", *header]
     if len(header) < 2 + ("" in header):
@@ -342,8 +339,8 @@ def _other_separator(lines: Sequence[str], separators: Sequence[str]) -> str | N
     return None
 
 
-def number_of(column: str) -> pl.Expr:
-    """Return a column of texts or numbers as numbers, null for anything else.
+def number_of(column: str | Sequence[str]) -> pl.Expr:
+    """Return a column of texts or numbers, or each of several, as numbers, null for anything else.
 
     "0,75" is 0.75, as many countries write it; "1,234", which may also be a thousand, is not a
     number.
@@ -406,8 +403,7 @@ def with_numbers(
     """Return ROWS with a COLUMN as numbers, as `as_numbers` does; blank rows are left out and
     counted in SKIPPED.
     """
-    rows, blank = rows_with(title, rows, column, without=NOTHING)
-    skipped |= blank
+    rows = rows_with(title, rows, column, NOTHING, skipped)
     if rows[column].dtype == pl.Boolean:
         rows = rows.with_columns(pl.col(column).cast(pl.Int8))
     return as_numbers(title, rows, column, bounds, hint=hint)
@@ -449,12 +445,8 @@ def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str])
 
 def as_texts(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Return ROWS with COLUMNS as text; a column that cannot become text is refused."""
-    for name in columns:
-        try:
-            rows = rows.with_columns(pl.col(name).cast(pl.String))
-        except pl.exceptions.PolarsError as error:
-            raise unsupported_type(title, rows, name) from error
-    return rows
+    refuse_nested(title, rows, columns)
+    return rows.with_columns(pl.col(columns).cast(pl.String))
 
 
 def unsupported_type(title: Path | str, rows: pl.DataFrame, name: str) -> MissingError:
@@ -478,12 +470,11 @@ def unsupported_type(title: Path | str, rows: pl.DataFrame, name: str) -> Missin
 def refuse_json_numbers(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise for the first row of JSON lines in which one of COLUMNS holds anything but text."""
     if isinstance(title, Path) and title.suffix.lower() == ".jsonl":
-        refuse_json_values(title, rows, columns, rows[PLACE])
+        refuse_json_values(title, rows, columns)
 
 
-def holds_text_lists(rows: pl.DataFrame, name: str) -> bool:
-    """Return whether a column of ROWS holds lists of texts, or empty ones."""
-    dtype = rows[name].dtype  # a frame makes its whole schema at each question
+def holds_text_lists(dtype: pl.DataType) -> bool:
+    """Return whether values of a type are lists of texts, or empty ones."""
     return isinstance(dtype, pl.List | pl.Array) and dtype.inner in {pl.String, pl.Null}
 
 
@@ -495,32 +486,33 @@ def full_rows(
 
     The columns LISTS may hold lists: each text of a list gets a row, and of two lists each pair.
     """
-    list_columns = [name for name in lists if holds_text_lists(rows, name)]
-    plain_columns = [name for name in columns if name not in list_columns]
-    refuse_json_numbers(title, rows, plain_columns)
+    # a frame makes its whole schema at each question
+    list_columns = [name for name in lists if holds_text_lists(rows[name].dtype)]
+    refuse_json_numbers(title, rows, [name for name in columns if name not in list_columns])
     skipped: dict[str, int] = {}
     for name in list_columns:
         is_full = rows[name].cast(pl.List(pl.String)).list.len().fill_null(0) > 0
         rows = _without(title, rows, is_full, f"empty {name}", skipped).explode(name)
-    refuse_nested(title, rows, columns)
+    rows = as_texts(title, rows, columns)
     for name in columns:
-        has_nul = pl.col(name).cast(pl.String).str.contains("\0", literal=True)
+        has_nul = pl.col(name).str.contains("\0", literal=True)
         refuse_rows(title, rows, has_nul, f"{name} holds a NUL character", name)
-        is_text = is_seen(rows[name].cast(pl.String))
-        rows = _without(title, rows, is_text, f"empty {name}", skipped)
+        rows = _without(title, rows, is_seen(rows[name]), f"empty {name}", skipped)
     return rows, skipped
 
 
 def rows_with(
-    title: Path | str, rows: pl.DataFrame, column: str, *, without: Sequence[str]
-) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the ROWS with a label or score in a COLUMN, and how many others there are and where. A
-    blank and the values WITHOUT, in lower case, are no label or score.
+    title: Path | str,
+    rows: pl.DataFrame,
+    column: str,
+    without: Sequence[str],
+    skipped: dict[str, int],
+) -> pl.DataFrame:
+    """Return the ROWS with a label or score in a COLUMN, and count the others in SKIPPED with their
+    places. A blank and the values WITHOUT, in lower case, are no label or score.
     """
     texts = class_texts(rows[column]).fill_null("").str.to_lowercase()
-    skipped: dict[str, int] = {}
-    is_full = ~texts.is_in(["", *without])
-    return _without(title, rows, is_full, f"blank {column}", skipped), skipped
+    return _without(title, rows, ~texts.is_in(["", *without]), f"blank {column}", skipped)
 
 
 def _without(
@@ -546,25 +538,28 @@ def selected_rows(
     of those that DROP lists. Commas separate values.
     """
     is_selected = pl.repeat(value=True, n=rows.height, eager=True)
-    kept = [(column, values, True) for column, values in where.items()]
-    dropped = [(column, values, False) for column, values in drop.items()]
-    for column, values, is_kept in kept + dropped:
-        require_columns(title, rows, [column], error=UsageError)
-        refuse_nested(title, rows, [column])
-        texts = class_texts(rows[column]).fill_null("")
-        present = {*texts}
-        chosen_values = [values]
-        if values not in present:  # a value may have a comma of its own
-            chosen_values = [value.strip() for value in values.split(",")]
-        if absent := next((value for value in chosen_values if value not in present), None):
-            raise UsageError(
-                f"{title}: no row has {absent!r} in {column}",
-                hint=f"it has {first_few(sorted(present))}",
-            )
-        is_selected &= texts.is_in(chosen_values) == is_kept
+    for column, values in where.items():
+        is_selected &= _has_value(title, rows, column, values)
+    for column, values in drop.items():
+        is_selected &= ~_has_value(title, rows, column, values)
     if not is_selected.any():
         raise MissingError(f"{title}: all rows are left out", hint="leave out fewer values")
     return rows.filter(is_selected)
+
+
+def _has_value(title: Path | str, rows: pl.DataFrame, column: str, values: str) -> pl.Series:
+    """Return which ROWS have one of VALUES in a COLUMN; a value that none has is refused."""
+    require_columns(title, rows, [column], error=UsageError)
+    refuse_nested(title, rows, [column])
+    texts = class_texts(rows[column]).fill_null("")
+    present = {*texts}
+    # a value may have a comma of its own
+    chosen = [values] if values in present else [value.strip() for value in values.split(",")]
+    for value in chosen:
+        if value not in present:
+            hint = f"it has {first_few(sorted(present))}"
+            raise UsageError(f"{title}: no row has {value!r} in {column}", hint=hint)
+    return texts.is_in(chosen)
 
 
 def sentences(path: Path, column: str | None = None) -> Iterator[str]:
@@ -612,10 +607,10 @@ def _column(path: Path, name: str) -> list[str]:
     hint = Hint("name one of its columns by ", NamedOption("--column", "NAME"), f": {columns}")
     require_columns(path, rows, [name], hint=hint, error=UsageError)
     refuse_json_numbers(path, rows, [name])
-    refuse_nested(path, rows, [name])
+    texts = as_texts(path, rows, [name])
     if path.suffix.lower() == ".jsonl":
         refuse_rows(path, rows, pl.col(name).is_null(), f"{name!r} is None, not a text", name)
-    return rows[name].cast(pl.String).fill_null("").to_list()
+    return texts[name].fill_null("").to_list()
 
 
 def _head(path: Path) -> bytes:

@@ -134,8 +134,8 @@ def read_fields(
     FIELDS, or as many as the header: a tab within a sentence would shift its text. LINE_SHAPE
     describes a line in errors.
     """
-    if is_quoted:  # blank lines are ignored
-        rows = [(line, row) for line, row in csv_rows(path, read_text(path)) if row]
+    if is_quoted:
+        rows = list(csv_rows(path, read_text(path)))
     else:
         rows = [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
     names = [str(column) for column in columns]
@@ -164,7 +164,8 @@ def csv_rows(
     path: Path, text: str, separator: str = ",", *, skips_blanks: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line at which each row of a file with this TEXT begins and its fields: a quoted
-    field may span several lines. An unclosed quote, which would swallow what follows, is an error.
+    field may span several lines, and blank lines are no rows. An unclosed quote, which would
+    swallow what follows, is an error.
     """
     reader = csv.reader(
         io.StringIO(text, newline="\n"),
@@ -175,7 +176,8 @@ def csv_rows(
     line = 1
     try:
         for row in reader:
-            yield line, row
+            if row:
+                yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
         raise bad_line(path, line, f"not readable as CSV: {error}") from error
@@ -274,26 +276,24 @@ def refuse_json_values(
     path: Path,
     frame: pl.DataFrame,
     columns: Sequence[str],
-    lines: pl.Series | None = None,
     *,
     hint: str = "write one text a row; positives and negatives may be lists in all rows",
 ) -> None:
     """Raise for the first line with a number, a list or an object under one of COLUMNS, which hold
-    texts. FRAME is what polars read: the LINES of the file, by default all that are not blank.
+    texts. FRAME is what polars read, with the number of each line in PLACE.
 
     polars makes texts of such values: "5.1" of 5.10. Only lines with texts that look like JSON are
     parsed again.
     """
-    may_be_json = pl.any_horizontal(pl.col(*columns).cast(pl.String).str.contains(_LIKE_JSON))
+    may_be_json = pl.any_horizontal(pl.col(columns).cast(pl.String).str.contains(_LIKE_JSON))
     if any(frame.schema[name].is_nested() for name in columns):
-        may_be_json = pl.repeat(True, pl.len())
-    rows = frame.select(pl.arg_where(may_be_json)).to_series()
-    if rows.is_empty():
+        may_be_json = pl.lit(True)
+    numbers = frame.filter(may_be_json)[PLACE]
+    if numbers.is_empty():
         return
-    numbered = {number: line for number, line in enumerate(read_lines(path), 1) if line.strip()}
-    numbers = pl.Series([*numbered]) if lines is None else lines
-    for number in numbers.gather(rows).unique().sort():
-        values = json_object(path, number, numbered[number])
+    lines = read_lines(path)
+    for number in numbers:
+        values = json_object(path, number, lines[number - 1])
         for name in columns:
             if not isinstance(value := values.get(name), str | None):
                 raise MissingError(

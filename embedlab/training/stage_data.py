@@ -19,9 +19,9 @@ from embedlab.core.recipe import Recipe, Stage
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.file_name import is_hub_name, is_pair_file
 from embedlab.data.overlaps import KnownText
-from embedlab.data.own_columns import ScoreScale
 from embedlab.data.own_files import open_evaluated_file, open_own_rows
 from embedlab.data.published import canonical_name, datasets_of
+from embedlab.data.score_scale import ScoreScale
 from embedlab.data.source import Source, dataset
 from embedlab.objectives.needs import (
     Needs,

@@ -17,7 +17,8 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.file_name import is_row_file, parse_file_name, with_overrides
-from embedlab.data.own_columns import ScoreScale, own_data
+from embedlab.data.own_columns import own_data
+from embedlab.data.score_scale import ScoreScale
 
 ROWS = 24
 TEXTS = {
@@ -144,8 +145,8 @@ csv :: title=N sentence1=L sentence2=R score=% :: 'title' is called a anchor, an
 csv :: anchor=L positive=R negative_1=N negative_2=R :: may each be the negative
 csv?s1=a&s2=b :: a=L b=R rating=% grade=% :: own.csv?s1=a&s2=b&score=rating' or 'own.csv?s1=a&s2=b
 csv :: s1=L s2=R label=x|y score=% :: 'score' may be their score, and 'label' their label
-csv :: text=L label=good|bad :: own.csv?sentence=text' to train on the texts alone
-csv :: sentence1=L score=% :: own.csv?sentence=sentence1' to train on the texts alone
+csv :: text=L label=good|bad :: 'label' is called a label, and sentences have none :: own.csv?sentence=text' to leave 'label' out
+csv :: sentence1=L score=% :: 'score' is called a score, and sentences have none :: own.csv?sentence=sentence1' to leave
 csv :: a=# b=# :: has no column of texts: found a, b
 # labels whose meaning nobody said; one is offered where all are written as people write them
 csv :: a=L b=R label=0|1|2 :: labels=0:entailment,1:neutral,2:contradiction'
@@ -167,7 +168,7 @@ csv :: a=L b=R label=entailment|not_entailment :: labels=not_entailment:MEANING'
 csv :: a=L b=R label=same|other :: labels=other:MEANING,same:MEANING'
 csv :: a=L b=R label=SUPPORTS|REFUTES|NEI :: REFUTES:MEANING,SUPPORTS:MEANING'
 csv :: a=L b=R label=contradiction|negative :: labels=negative:MEANING'
-csv?label=label&labels=a:MEANING :: a=L b=R label=a|b :: 'MEANING' is not one of entailment
+csv?label=label&labels=a:MEANING :: a=L b=R label=a|b :: labels is 'a:MEANING' :: for example ?labels=0:entailment,1:neutral,2:contradiction
 # a scale that the scores contradict
 csv?scale=0-5 :: s1=L s2=R score=0.1|0.9 :: own.csv?scale=0-5&low-scores'
 csv?scale=1-5 :: s1=L s2=R score=0.5|4.5 :: state their scale: scale=0-5
@@ -184,7 +185,7 @@ csv?s1=a&anchor=b :: a=L b=R :: s1, anchor are not parts of one kind of rows
 csv?s1=a&s2=b&score=b :: a=L b=R score=% :: names the column 'b' for two parts
 csv?drop=label:7 :: a=L b=R label=0|1 :: no row has '7' in label :: it has 0, 1
 csv?drop=part:x,y :: a=L b=R part=x|y :: all rows are left out
-csv?held-out=0.001 :: a=L b=R :: large enough and shares no sentence with the rest: it takes 40 :: remove held-out
+csv?held-out=0.001 :: a=L b=R :: cannot hold out 0.1% of its 24 rows without separating rows that share a sentence: it takes 40 :: remove held-out
 csv?where=none:x :: a=L b=R :: has no column 'none'
 # values that no such part has, and first lines that are rows
 csv :: text=L doc=1|2 :: 'doc' is called a positive, but holds numbers
@@ -246,7 +247,7 @@ FRAMES: dict[str, tuple[dict[str, object], str]] = {
     ),
     "lists of ratings": (
         {"s1": TEXTS["L"], "s2": TEXTS["R"], "ratings": [[0.5]] * ROWS},
-        "'ratings' holds lists or tables that may be their score | write 'own.parquet?anchor=s1&positive=s2'",
+        "'ratings' may be their score, in lists or tables, or say nothing about them | write 'own.parquet?anchor=s1&positive=s2'",
     ),
     "dates beside a text": (
         {"query": TEXTS["L"], "answer": [date(2020, 1, 1)] * ROWS},

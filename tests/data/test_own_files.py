@@ -143,6 +143,9 @@ table :: a.csv :: a,b\n"x, \\"y\\"",z\n :: (2, 'x, "y"', 'z')
 table :: a.csv :: a,b,c\n"x", "y, z", 1\nu, v,2\n :: (2, 'x', 'y, z', '1') (3, 'u', 'v', '2')
 table :: a.csv :: a,b,,\nx,y,,\nu,v,,\n :: (2, 'x', 'y') (3, 'u', 'v')
 table :: a.csv :: a,b,,\nx,y,,1\n :: column '' occurs twice
+table :: a.csv :: a,b,,\nx,y,1,\n :: (2, 'x', 'y', '1')
+table :: a.csv :: ""\n :: is empty
+table :: a.csv :: sep=;\n :: is empty
 pairs :: p.csv :: a b,c d,entailment\ne f,g h,neutral\ni j,k l,contradiction\n :: 'entailment' is not the name of a column
 table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
 table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')

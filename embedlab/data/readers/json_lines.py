@@ -25,7 +25,7 @@ class JsonLines(Delimited):
         """Return our columns of a file as text, and the line of each row in PLACE."""
         keys = [str(key) for key in self.columns.values()]
         frame = read_json_columns(path, keys)
-        refuse_json_values(path, frame, keys, frame[PLACE])
+        refuse_json_values(path, frame, keys)
         for key in keys:
             refuse_rows(path, frame, pl.col(key).is_null(), f"no text under {key!r}", key)
         columns = zip(self.columns, keys, strict=True)
