@@ -43,7 +43,6 @@ from embedlab.evaluation import load_members, resolve_model
 from embedlab.models.aliases import take_alias, temporary_aliases
 from embedlab.reports.report import Report
 from embedlab.reports.runs import runs_table
-from embedlab.runs.store import find_runs, unreadable_folders
 
 _SHOWN_STEPS = 200  # of a bar in a notebook: each is a message to the browser
 Similarities = NDArray[np.float32]
@@ -278,7 +277,7 @@ FUNCTIONS = {
 def list_runs(**settings: Any) -> Report:
     """Every run with its state and latest numbers."""
     folder = session_of(list_runs, False, settings).settings.runs
-    return Report.of(runs_table(folder, find_runs(folder), unreadable_folders(folder)))
+    return Report.of(runs_table(folder))
 
 
 def __getattr__(name: str) -> Any:

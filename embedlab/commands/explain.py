@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import TYPE_CHECKING, Annotated
 
 from embedlab.choices import EDIT_RULES, ExplainView
@@ -121,13 +122,14 @@ class Variants:
         return cls(first=without_each(first), second=without_each(second), edited=tuple(pairs))
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each variant of the first sentence with each of the second, then the edited pairs."""
+        return [*product(self.first, self.second), *self.edited]
+
+    @property
     def sentences(self) -> list[str]:
         """Each different sentence once."""
-        return list(
-            dict.fromkeys(
-                [*self.first, *self.second, *(text for pair in self.edited for text in pair)]
-            )
-        )
+        return list(dict.fromkeys(chain.from_iterable(self.pairs)))
 
 
 def check_options(options: ExplainOptions) -> None:
@@ -142,12 +144,11 @@ def check_options(options: ExplainOptions) -> None:
             raise UsageError(
                 f"{sentence!r} has no word to leave out", hint="give two sentences in quotes"
             )
-    if options.view == "tokens" and (
-        options.instead or options.edits or options.reference is not None
-    ):
-        option = "instead" if options.instead else "edit" if options.edits else "reference"
+    of_effects = {"instead": options.instead, "edit": options.edits, "reference": options.reference}
+    given = [option for option, value in of_effects.items() if value]
+    if options.view == "tokens" and given:
         raise UsageError(
-            f"option {option} is for the view 'effects', where words are left out",
+            f"option {given[0]} is for the view 'effects', where words are left out",
             hint="remove one of the two options",
         )
     if unknown_rule := next((rule for rule in options.edits if rule not in EDIT_RULES), None):
@@ -193,21 +194,16 @@ def member_numbers(
 
     from embedlab.analysis.word_effects import MemberNumbers
 
-    count = len(variants.first) * len(variants.second)
-    firsts = [first for first in variants.first for _ in variants.second]
-    seconds = [*variants.second] * len(variants.first)
-    scores = scorer.score(
-        [*firsts, *(first for first, _ in variants.edited)],
-        [*seconds, *(second for _, second in variants.edited)],
-        progress,
-    )
+    firsts, seconds = zip(*variants.pairs, strict=True)
+    scores = scorer.score(firsts, seconds, progress)
     if np.isnan(scores).any():
         raise UsageError(
             f"{scorer.name!r} gives no score of some variants of the sentences",
             hint="name a model that scores all pairs",
         )
-    table = scores[:count].reshape(len(variants.first), -1)
-    return MemberNumbers.of(table, scores[count:], reference)
+    shape = len(variants.first), len(variants.second)
+    table, edited = np.split(scores, [shape[0] * shape[1]])
+    return MemberNumbers.of(table.reshape(shape), edited, reference)
 
 
 def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> Report:
@@ -312,14 +308,9 @@ def _reference(options: ExplainOptions, session: Session) -> Part:
 
 def _has_pair(part: Part, options: ExplainOptions) -> bool:
     """Whether PART has the two sentences as a pair, in either order."""
-    first_sentences, second_sentences = part.frame["sentence1"], part.frame["sentence2"]
+    pairs = {*zip(part.frame["sentence1"], part.frame["sentence2"], strict=True)}
     first, second = options.first, options.second
-    return bool(
-        (
-            ((first_sentences == first) & (second_sentences == second))
-            | ((first_sentences == second) & (second_sentences == first))
-        ).any()
-    )
+    return (first, second) in pairs or (second, first) in pairs
 
 
 def _say_cost(
@@ -343,13 +334,11 @@ def _say_cost(
                 request_count -= int(member.knows(sentences).sum())
             session.note(
                 f"{member.name}: {count_text(request_count, 'sentences')} to request of its "
-                f"server; the pair has "
-                f"{len(variants.sentences)}"
+                f"server; the pair has {len(variants.sentences)}"
             )
         elif not hasattr(member, "encode") and spec.kind != "dice":
-            count = len(variants.first) * len(variants.second) + len(variants.edited)
             session.note(
-                f"{member.name} scores pairs: {count} for the two sentences and "
+                f"{member.name} scores pairs: {len(variants.pairs)} for the two sentences and "
                 f"{len(pairs[0])} of the reference"
             )
 
@@ -360,15 +349,19 @@ def _token_report(options: ExplainOptions, models: Sequence[Model], session: Ses
     from embedlab.reports.notes import model_marks
     from embedlab.reports.words import EXPLAINED, token_tables
 
+    sentences = (options.first, options.second)
     words = shown_words(options.first), shown_words(options.second)
-    views = [_token_view(model, options, words, session.settings) for model in models]
+    views = [_token_view(model, sentences, words, session.settings) for model in models]
     tables = token_tables(views, words, marks=model_marks(models))
     evidence = {"explanation": None, "token_views": tuple(views)}
     return Report.of(*tables, schema=EXPLAINED, behind=evidence)
 
 
 def _token_view(
-    model: Model, options: ExplainOptions, words: Sequence[Sequence[ShownWord]], settings: Settings
+    model: Model,
+    sentences: tuple[str, str],
+    words: Sequence[Sequence[ShownWord]],
+    settings: Settings,
 ) -> TokenView:
     import numpy as np
 
@@ -382,19 +375,13 @@ def _token_view(
 
     tables = []
     for spec in model.members:
-        tokens_of = token_vectors_of(spec, settings)
-        tokens = tokens_of(options.first), tokens_of(options.second)
-        word_owners = [
-            words_of_tokens(token.spans, [word.span for word in sentence])
-            for token, sentence in zip(tokens, words, strict=True)
-        ]
-        tables.append(
-            sum_by_word(
-                token_pair_sum(*tokens),
-                word_owners[0],
-                word_owners[1],
-                (len(words[0]), len(words[1])),
-            )
+        first, second = map(token_vectors_of(spec, settings), sentences)
+        first_owners, second_owners = (
+            words_of_tokens(tokens.spans, [word.span for word in words_of_sentence])
+            for tokens, words_of_sentence in zip((first, second), words, strict=True)
         )
+        sizes = len(words[0]), len(words[1])
+        parts = token_pair_sum(first, second)
+        tables.append(sum_by_word(parts, first_owners, second_owners, sizes))
     contributions = np.mean(tables, axis=0)
     return TokenView(name=model.name, cosine=float(contributions.sum()), parts=contributions)

@@ -97,10 +97,8 @@ def ls(session: Terminal) -> None:
 
     """
     from embedlab.reports.runs import runs_table
-    from embedlab.runs.store import find_runs, unreadable_folders
 
-    folder = session.settings.runs
-    session.show(runs_table(folder, find_runs(folder), unreadable_folders(folder)))
+    session.show(runs_table(session.settings.runs))
 
 
 @command("data runs output", draws="runs")

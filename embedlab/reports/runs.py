@@ -1,6 +1,6 @@
 """Runs as tables: the list of them, what one run is, and its events in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from math import isfinite
@@ -13,7 +13,7 @@ from embedlab.reports.tables import Table, TableCell, attributes, columns_of
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Event
 from embedlab.runs.status import run_status
-from embedlab.runs.store import RunFolder
+from embedlab.runs.store import RunFolder, list_runs
 
 _COLUMNS = columns_of(
     *("run [key]", "state", "step", "steps = of", "loss .4", "dev .2", "last = last event"),
@@ -21,17 +21,17 @@ _COLUMNS = columns_of(
 )
 
 
-def runs_table(
-    folder: Path, runs: Sequence[RunFolder], unreadable: Sequence[tuple[Path, str]]
-) -> Table:
-    """Return the RUNS of a runs folder with their state, and the folders in it that cannot be
+def runs_table(folder: Path) -> Table:
+    """Return the runs of a runs folder with their state, and the folders in it that cannot be
     listed.
     """
+    runs, unreadable = list_runs(folder)
     rows: list[dict[str, Any]] = []
     for run in runs:
         row = _status_row(run)
-        last_time = str(row["last"] or "")  # in minutes for people
-        rows.append(row | ({"last": TableCell(last_time, last_time[:16])} if last_time else {}))
+        if row["last"]:  # in minutes for people
+            row["last"] = TableCell(row["last"], row["last"][:16])
+        rows.append(row)
     rows += [
         {"run": path.name, "state": "unreadable", "note": reason} for path, reason in unreadable
     ]

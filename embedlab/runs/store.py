@@ -80,6 +80,7 @@ RESERVED = {
     "sentence2",
     "pair_key",
 }
+_SEED = r"seed-\d+"  # the name of a run's folder
 GRIDS = "grids"  # subfolder of the runs folder for the state of grids
 
 
@@ -363,52 +364,40 @@ def find_moved_folder(model: str, runs: Path) -> str:
     folder was moved.
     """
     path = Path(model)
-    if not (
-        path.is_absolute() and path.name == "model" and re.fullmatch(r"seed-\d+", path.parent.name)
-    ):
+    if not (path.is_absolute() and path.name == "model" and re.fullmatch(_SEED, path.parent.name)):
         return model
     moved = runs.absolute().joinpath(*path.parts[-3:])
     return str(moved) if moved.is_dir() and not path.is_dir() else model
 
 
-def find_runs(folder: Path) -> list[RunFolder]:
-    """Return the runs in a runs folder by name and seed; `unreadable_folders` reports those that
-    cannot be listed.
+def list_runs(folder: Path) -> tuple[list[RunFolder], list[tuple[Path, str]]]:
+    """Return the runs in a runs folder by name and seed, and the folders in it that cannot be
+    listed, each with the reason.
     """
-    runs = []
-    for path in _folders(folder):
-        with suppress(OSError):
-            runs += [
-                RunFolder(child)
-                for child in path.iterdir()
-                if re.fullmatch(r"seed-\d+", child.name)
-            ]
-    return sorted(runs, key=lambda run: (run.name, run.seed))
-
-
-def unreadable_folders(folder: Path) -> list[tuple[Path, str]]:
-    """Return the folders in a runs folder that cannot be listed, each with the reason."""
-    unreadable = []
-    for path in _folders(folder):
-        try:
-            next(path.iterdir(), None)
-        except OSError as error:
-            unreadable.append((path, error.strerror or str(error)))
-    return unreadable
-
-
-def _folders(folder: Path) -> list[Path]:
+    runs: list[RunFolder] = []
+    unreadable: list[tuple[Path, str]] = []
     try:
-        return sorted(
-            path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
-        )
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except FileNotFoundError:
-        return []
+        paths = []
     except OSError as error:
         raise MissingError(
             f"cannot read the runs folder {str(folder)!r}: {error.strerror}",
             hint=Hint("choose another with ", NamedOption("--runs", "DIR")),
         ) from error
+    for path in filter(Path.is_dir, paths):
+        try:
+            seeds = [child for child in path.iterdir() if re.fullmatch(_SEED, child.name)]
+        except OSError as error:
+            unreadable.append((path, error.strerror or str(error)))
+        else:
+            runs += map(RunFolder, seeds)
+    return sorted(runs, key=lambda run: (run.name, run.seed)), unreadable
+
+
+def find_runs(folder: Path) -> list[RunFolder]:
+    """Return the runs in a runs folder that can be listed, by name and seed."""
+    return list_runs(folder)[0]
 
 
 def select_runs(folder: Path, name: str) -> list[RunFolder]:
@@ -431,26 +420,17 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
             f"a name belongs to all seeds of a run, not to {old!r} alone",
             hint=f"embedlab runs rename {runs[0].name} {new}",
         )
-    target = free_folder(folder, new)
-    with _hold_all(runs):
-        _refuse_held(
-            [run for run in select_runs(folder, old) if run not in runs]
-        )  # seeds that were started meanwhile
-        with as_disk_errors(target):
-            (folder / old).rename(target)
-
-
-def free_folder(folder: Path, name: str) -> Path:
-    """The folder for the seeds of a run with a new NAME; a name that cannot be used or is in use is
-    a UsageError.
-    """
-    target = RunFolder.of(folder, name, 0).path.parent
+    target = RunFolder.of(folder, new, 0).path.parent
     if target.exists():
         raise UsageError(
-            f"there is a run named {name!r} already",
-            hint=f"choose another name, or remove it: embedlab runs rm {name}",
+            f"there is a run named {new!r} already",
+            hint=f"choose another name, or remove it: embedlab runs rm {new}",
         )
-    return target
+    with _hold_all(runs):
+        # seeds that were started meanwhile
+        _refuse_held([run for run in select_runs(folder, old) if run not in runs])
+        with as_disk_errors(target):
+            (folder / old).rename(target)
 
 
 def remove_runs(runs: Sequence[RunFolder]) -> None:

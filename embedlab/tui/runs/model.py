@@ -15,7 +15,7 @@ from embedlab.core.schema import read_toml
 from embedlab.experiments.plan import GridPlan
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.status import Status, is_being_scored, run_status
-from embedlab.runs.store import GRIDS, RunFolder, find_runs, unreadable_folders
+from embedlab.runs.store import GRIDS, RunFolder, list_runs
 
 Kind = Literal["run", "grid", "unreadable"]
 
@@ -338,8 +338,8 @@ class RunFollower:
         """All runs now; what cannot be read is in the answer."""
         now = time()
         try:
-            trainings = tuple(self._training(run, now) for run in find_runs(self._folder))
-            unreadable = tuple(unreadable_folders(self._folder))
+            runs, unreadable = list_runs(self._folder)
+            trainings = tuple(self._training(run, now) for run in runs)
             return RunsLook(
                 trainings=trainings,
                 plans=tuple(self._read_plans()),
