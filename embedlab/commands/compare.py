@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import ceil, isfinite, isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from embedlab.choices import Aggregate
 from embedlab.commands.command import command, refuse
@@ -298,10 +298,11 @@ def _refuse_gate(options: CompareOptions, models: Sequence[str]) -> None:
         )
 
 
+# what a gate says, the lightest first
 _ENDS = {
     ExitCode.OK: "passes",
-    ExitCode.DIFFERENT: "fails",
     ExitCode.UNKNOWN: "undecided",
+    ExitCode.DIFFERENT: "fails",
 }
 
 
@@ -343,68 +344,62 @@ class GateRow:
         difference = "not known"
         if isfinite(self.difference):
             interval = f" [{self.low:+.2f}, {self.high:+.2f}]"
-            difference = (
-                f"{self.difference:+.2f}{', without an interval,' if isnan(self.low) else interval}"
-            )
+            if isnan(self.low):
+                interval = ", without an interval,"
+            difference = f"{self.difference:+.2f}{interval}"
         is_open = self.exit_code == ExitCode.UNKNOWN and not self.low > -self.margin
         needed = ""
         if is_open and isfinite(self.items_needed):
             needed = f" (about {self.items_needed:,} items would decide, not {self.items:,})"
         return f"{difference} on {self.row}{needed}"
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """The row in JSON, where what is no number is None."""
+        values = {"result": _ENDS[self.exit_code], **vars(self), "items_needed": self.items_needed}
+        return {
+            key: value if isinstance(value, str) or isfinite(value) else None
+            for key, value in values.items()
+        }
 
-def gate_rows(report: Report, margin: float) -> list[GateRow]:
-    """Return the rows that a gate of MARGIN points decides by: the averages if there are any."""
+
+def with_gate(report: Report, margin: float) -> Report:
+    """Return REPORT with the gate of MARGIN points in its JSON, the line for logs, and the worst
+    exit code of its rows: the averages if there are any.
+    """
     from embedlab.core.note import Note, kind_of
     from embedlab.reports.tables import attributes
     from embedlab.tasks.task import scale_of
 
-    slices = report.compared.slices
-    candidate = report.compared.models[1].name
+    base, candidate = (model.name for model in report.compared.models)
     is_unread = any(
         kind_of(note) == "unread" and isinstance(note, Note) and candidate in note.models
         for note in report.gathered.notes
     )
-    chosen_rows = [average for average in slices if average.averaged_keys] or slices
+    slices = report.compared.slices
     rows = []
-    for chosen in chosen_rows:
-        scale = scale_of(chosen.task, chosen.metric)
-        values = attributes(chosen.differences[candidate], "delta low high", scale)
+    for compared in [average for average in slices if average.averaged_keys] or slices:
+        scale = scale_of(compared.task, compared.metric)
+        values = attributes(compared.differences[candidate], "delta low high", scale)
         row = GateRow(
-            row=chosen.title,
-            difference=values.pop("delta"),
-            items=chosen.items,
+            row=compared.title,
+            difference=values["delta"],
+            low=values["low"],
+            high=values["high"],
+            items=compared.items,
             margin=margin,
             is_unread=is_unread,
-            **values,
         )
         rows.append(row)
-    return rows
-
-
-def with_gate(report: Report, margin: float) -> Report:
-    """Return REPORT with the gate in its JSON, the line for logs, and the worst exit code of its
-    rows.
-    """
-    rows = gate_rows(report, margin)
-    severity = [ExitCode.OK, ExitCode.UNKNOWN, ExitCode.DIFFERENT]
-    code = max((row.exit_code for row in rows), key=severity.index, default=ExitCode.UNKNOWN)
-    base, candidate = (model.name for model in report.compared.models)
+    code = max((row.exit_code for row in rows), key=[*_ENDS].index, default=ExitCode.UNKNOWN)
     decisive = [row.text for row in rows if row.exit_code == code]
     line = (
         f"gate {_ENDS[code]}, margin {margin:g}: {candidate} minus {base} is "
         f"{'; '.join(decisive) or 'not known'}"
     )
-    if any(row.is_unread for row in rows):
+    if rows and is_unread:
         line = f"{line}, without items that {candidate} has no vectors of"
     table, *other_tables = report.tables
-    records = []
-    for row in rows:
-        values = {**asdict(row), "items_needed": row.items_needed}
-        row_values = {
-            key: value if isinstance(value, str) or isfinite(value) else None
-            for key, value in values.items()
-        }
-        records.append({"result": _ENDS[row.exit_code], **row_values})
-    gated_table = replace(table, records={**table.records, "gate": records})
+    records = {**table.records, "gate": [row.record for row in rows]}
+    gated_table = replace(table, records=records)
     return replace(report, tables=(gated_table, *other_tables), last=line, exit_code=code)
