@@ -300,17 +300,19 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
     dim, reference_dim = difference.dims
     if dim < reference_dim:
         cut_note = "" if least_cosine is None else f": cosines are to its first {dim}"
-        notes.append(f"{dim} numbers a vector served, {reference_dim} of the reference{cut_note}")
+        served_dims = count_text(dim, "numbers")
+        notes.append(f"{served_dims} a vector served, {reference_dim} of the reference{cut_note}")
     notes.append(
         f"median length of a vector: {served_norm:.4g} served, {reference_norm:.4g} of the "
         "reference"
     )
-    if not difference.is_same and not causes:
-        nearest = [
+    nearest = [hypothesis for hypothesis in tried[:SHOWN] if isfinite(hypothesis.median)]
+    if nearest and not difference.is_same and not causes:
+        texts = [
             f"{hypothesis.description}, median cosine {1 - hypothesis.median:.3f}"
-            for hypothesis in tried[:3]
+            for hypothesis in nearest[:3]
         ]
-        notes.append(f"nearest of {len(tried)} hypotheses: {'; '.join(nearest)}")
+        notes.append(f"nearest of {len(tried)} hypotheses: {'; '.join(texts)}")
     verdict: dict[str, Any] = {
         "same": difference.is_same,
         "cause": difference.cause_text or None,
@@ -332,8 +334,7 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
             "explained": hypothesis.explained,
             "median_cosine": 1 - hypothesis.median,
         }
-        for hypothesis in tried[:SHOWN]
-        if isfinite(hypothesis.median)
+        for hypothesis in nearest
     ]
     records = {"verdict": [verdict], "hypotheses": hypotheses}
     return Table(_verdict(options, difference), columns, rows, notes, records=records)

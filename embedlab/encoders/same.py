@@ -790,6 +790,8 @@ def stored_form(served: Vectors, width: int) -> tuple[str, Callable[[Vectors], V
     """
     values = np.unique(served)
     low, high = values[[0, -1]].tolist()
+    if low == high:  # all components of all texts: of nothing
+        return "", np.asarray
     if np.isin(values, (0, 1)).all():
         return "binary", lambda vectors: vectors * 2 - 1
     if np.isin(values, (-1, 1)).all():

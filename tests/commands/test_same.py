@@ -142,6 +142,29 @@ def test_vectors_in_another_order_are_found_in_an_export(bert: Path, tmp_path: P
         assert (code, [kind for kind, _ in causes]) == (expected, ["order"] if expected else [])
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_one_vector_of_all_texts_is_no_stored_form(
+    value: float, bert: Path, tmp_path: Path
+) -> None:
+    texts = [each.text for each in chosen_texts([24]) if "\n" not in each.text]
+    file = tmp_path / "equal.parquet"
+    vectors = [[value] * 32] * len(texts)
+    pl.DataFrame({"sentence": texts, "vector": vectors}).write_parquet(file)
+    code, causes, _ = asked(bert, f"vectors:{file}", tmp_path)
+    assert (code, causes) == (4, [])
+
+
+def test_what_cannot_be_compared_is_not_among_the_nearest(bert: Path, tmp_path: Path) -> None:
+    texts = [each.text for each in chosen_texts([24]) if "\n" not in each.text]
+    file = tmp_path / "wide.parquet"
+    vectors = np.random.default_rng(0).normal(size=(len(texts), 48))
+    pl.DataFrame({"sentence": texts, "vector": vectors.tolist()}).write_parquet(file)
+    options = SameOptions(reference=str(bert), served=f"vectors:{file}")
+    report = same(options, NotebookSession(settings=Settings(device="cpu", runs=tmp_path)))
+    assert "other dimensions" in report.tables[0].title
+    assert "inf" not in " ".join(report.notes)
+
+
 def test_texts_that_nothing_explains_are_named_by_their_kind(bert: Path, tmp_path: Path) -> None:
     from embedlab.api import load
 
