@@ -155,10 +155,16 @@ def split_name(text: str, keys: Sequence[str], switches: Sequence[str] = ()) -> 
 
 
 def option_values(
-    text: str, parts: Sequence[str], keys: Sequence[str], switches: Sequence[str] = ()
+    text: str,
+    parts: Sequence[str],
+    keys: Sequence[str],
+    switches: Sequence[str] = (),
+    *,
+    several: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return the values in PARTS, the texts between each "?" of a name, by key; a switch has no
-    value. An error quotes the whole TEXT.
+    value, and an option of SEVERAL a line for each time that it is given. An error quotes the whole
+    TEXT.
     """
     values: dict[str, str] = {}
     for option in (option for part in parts for option in outside_quotes(part, "&")):
@@ -170,7 +176,10 @@ def option_values(
                 f"{text!r}: no option {option!r}{' without a value' * (key in keys)}",
                 hint=f"write {name}; options: {', '.join(allowed)}",
             )
+        value = value.removeprefix('"').removesuffix('"')
+        if key in several and key in values:
+            value = f"{values.pop(key)}\n{value}"
         if key in values:
             raise UsageError(f"{text!r}: {key} is given twice", hint="keep one of them")
-        values[key] = value.removeprefix('"').removesuffix('"')
+        values[key] = value
     return values

@@ -37,11 +37,12 @@ _OBJECTIVES = {
 }
 _SCALE = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)-(-?[\d.]+(?:e[+-]?\d+)?)")
 _MEANING = rf"[^,]+:\s*(?:{'|'.join(NLI_LABELS)})\s*"
+_CONDITIONS = r"[^:\n]+:.*(\n[^:\n]+:.*)*"
 # option → its form, and an example
 _FORMS = {
     "labels": (f"{_MEANING}(,{_MEANING})*", "0:entailment,1:neutral,2:contradiction"),
-    "where": ("[^:]+:.*", "split:train"),
-    "drop": ("[^:]+:.*", "label:-1"),
+    "where": (_CONDITIONS, "split:train"),
+    "drop": (_CONDITIONS, "label:-1"),
     "held-out": (r"0?\.(?=0*[1-9])([0-4]\d*|50*)", "0.1, a share of the rows up to 0.5"),
 }
 
@@ -112,16 +113,21 @@ def parse_file_name(text: str) -> FileName:
     # a file may have a question mark in its own name; a text that no path can be is none
     if not parts or os.path.isfile(text):  # noqa: PTH113
         return FileName(text=text, path=Path(text))
-    values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,))
+    conditions: dict[str, dict[str, str]] = {"where": {}, "drop": {}}
+    several = [*conditions]
+    values = option_values(text, parts, _OPTIONS, switches=(LOW_SCORES,), several=several)
     for key, (form, example) in _FORMS.items():
         if key in values and not re.fullmatch(form, values[key]):
             hint = f"for example ?{key}={example}"
             raise UsageError(f"{text!r}: {key} is {values[key]!r}", hint=hint)
     labels = [pair.rpartition(":") for pair in values.get("labels", "").split(",") if pair]
-    conditions: dict[str, dict[str, str]] = {"where": {}, "drop": {}}
     for key in conditions.keys() & values.keys():
-        column, _, chosen = values[key].partition(":")
-        conditions[key] = {column: chosen}
+        for condition in values[key].split("\n"):
+            column, _, chosen = condition.partition(":")
+            if column in conditions[key]:
+                hint = f"name its values once, with commas: ?{key}={column}:VALUE,VALUE"
+                raise UsageError(f"{text!r}: {key} is given twice for {column!r}", hint=hint)
+            conditions[key][column] = chosen
     return FileName(
         text=text,
         path=Path(name),

@@ -50,6 +50,7 @@ csv :: id=N a=L b=R year=2012|2013 split=train :: not read: id, year, split
 csv?anchor=a&positive=b :: a=L b=R third=neutral|entailment :: pairs of anchor and positive
 csv?source=third :: a=L b=R third=x|y :: 24 pairs of anchor and positive: anchor = a, positive = b
 csv?where=set:train :: a=L b=R set=train|test :: pairs of anchor and positive: anchor = a, positive = b; not read: set
+csv?where=genre:x&where=set:train :: a=L b=R set=train|test genre=x|y|z :: 4 pairs of anchor and positive: anchor = a, positive = b; not read: set, genre
 csv?where=fold:0 :: a=L b=R fold=0|1|2 :: pairs of anchor and positive: anchor = a, positive = b; not read: fold
 # scored pairs, their scale, and numbers with a comma
 csv :: 'Text A'=L 'Text B'=R 'Human score'=0|2.5|5 :: scores from 0 to 5 on a scale from 0 to 5
@@ -117,6 +118,8 @@ csv?label=irrelevant :: a=L b=R irrelevant=yes|no :: no:MEANING,yes:MEANING'
 csv?label=contradiction :: a=L b=R contradiction=true|false :: false:MEANING,true:MEANING'
 csv :: anchor=L positive=R split=test|test| :: own.csv?where=split:test' or 'own.csv?where=split:'
 csv?labels=0:neutral&where=part:x :: a=L b=R label=0|1 part=x :: own.csv?label=label&labels=0:neutral,1:MEANING&where=part:x'
+csv?where=part:x :: anchor=L positive=R part=x|y|z split=train|test :: own.csv?where=part:x&where=split:train'
+csv?labels=0:neutral :: a=L b=R label=0|1|2 :: labels=0:neutral,1:MEANING,2:MEANING'
 csv :: anchor=L positive=R is_test=0|0|1 :: 'is_test' says which split a row is in: 0 (16), 1 (8)
 csv :: anchor=L positive=R in_train=True|False :: says which split
 csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
@@ -441,11 +444,11 @@ def test_the_suggested_scale_is_the_smallest_usual_one_that_holds_all_scores(
 NAMES = {  # a name that is read and written again in the same words
     "pairs.csv", "d/pairs.csv?s1=a&s2=b&score=c&source=d&scale=-1-1&held-out=0.1",
     "pairs.csv?label=x&labels=0:neutral,a b:entailment", 'pairs.csv?score="a & b?"',
-    "p.csv?where=split:train,dev&drop=label:-1", "p.csv?scale=0-5&low-scores",
+    "p.csv?where=split:train,dev&drop=label:-1", "p.csv?where=split:train&where=part:x", "p.csv?scale=0-5&low-scores",
 }  # fmt: skip
 WRONG_NAMES = (
     "rating=x score= score=a&score=b scale=5 scale=5-0 scale=1-1 scale=1.2.3-4 labels=0 "
-    "labels=:neutral labels=0: held-out=0.9 held-out=x held-out=0 where=:train drop=label"
+    "labels=:neutral labels=0: held-out=0.9 held-out=x held-out=0 where=:train drop=label where=a:1&where=a:2 where=a:1&where=b"
 )
 
 
