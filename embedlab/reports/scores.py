@@ -46,6 +46,7 @@ from embedlab.reports.tables import (
     Value,
     attributes,
     largest_difference,
+    model_columns,
     number,
     score_columns,
 )
@@ -130,7 +131,7 @@ def evaluation_table(
     caption = f"{measure_title.replace(' x 100', ' × 100')}; {counted(items)}."
     return Table(
         with_marks(title, marks),
-        [*leading, *score_columns(columns, "right")],
+        [*leading, *model_columns(columns)],
         pivot(records, leading, on=column_key, marks_best=not is_of_one),
         [*dict.fromkeys((*generated_note(marks), *_evaluation_notes(evaluations), *notes))],
         tidy_frame(records, EVALUATED),
@@ -162,7 +163,7 @@ def score_table(comparison: TaskComparison) -> Table:
     leading = columns_of_slices(comparison, records)
     return Table(
         score_title(comparison),
-        [*leading, *score_columns(comparison.titles, "left")],
+        [*leading, *model_columns(comparison.titles, "left")],
         pivot(records, leading, shows_intervals=True),
         [*general_notes(comparison), *slice_notes(comparison.slices)],
         tidy_frame(records, EVALUATED),
@@ -201,7 +202,7 @@ def comparison_table(
         columns.append(Column(f"{line.model}.published", title, "difference", digits=2))
     for model in stated:
         title = f"{titles[model.name]}, {STATED}"
-        columns.append(Column(model.name, title, "difference", "right"))
+        columns.append(Column(f"{model.name}.score", title, "difference", "right"))
     ranked_keys = [row.key for row in slices if row.metric == "spearman"]
     notes = [
         *general_notes(comparison),
@@ -250,7 +251,7 @@ def stated_table(
     titles = titles_of([model.name for model in models])
     return Table(
         f"{metric.title()} x 100 [{STATED}]",
-        [*leading, *score_columns(titles, "right")],
+        [*leading, *model_columns(titles)],
         pivot(records, leading),
         [note for model in models for note in model.notes([*keys])],
         tidy_frame(records, EVALUATED),
@@ -313,7 +314,7 @@ def _model_cells(
             is_dim=difference_low * difference_high > 0 and not is_clear,
         )
         hover += f"; difference from the first model {cell.text}" if hover else ""
-    cells[key] = number(
+    cells[f"{key}.score"] = number(
         record["score"],
         mark=record.get("mark", ""),
         sd=record.get("sd"),
@@ -451,7 +452,8 @@ def _model_columns(comparison: TaskComparison, titles: Mapping[str, str]) -> Ite
     for model in models:
         seed_note = "1 seed: " if model.seeds or any(model.runs) else ""
         checkpoint_note = f", {seed_note}this checkpoint" if is_checkpoint(model) else ""
-        yield Column(model.name, f"{titles[model.name]}{checkpoint_note}", "score", "left")
+        title = f"{titles[model.name]}{checkpoint_note}"
+        yield Column(f"{model.name}.score", title, "score", "left")
     for model in models[1:]:
         title = f"{titles[model.name]} − {titles[models[0].name]}"
         yield Column(f"{model.name}.delta", title, "difference", "left")

@@ -120,6 +120,11 @@ def score_columns(titles: Mapping[str, str], align: Align = "right") -> list[Col
     return [Column(key, title, "score", align) for key, title in titles.items()]
 
 
+def model_columns(titles: Mapping[str, str], align: Align = "right") -> list[Column]:
+    """Return a column of scores for each model, by name: one may be called as another column is."""
+    return score_columns({f"{name}.score": title for name, title in titles.items()}, align)
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows under columns, with a title above and notes below.

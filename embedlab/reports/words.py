@@ -13,7 +13,7 @@ from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.notes import generated_note, with_marks
-from embedlab.reports.tables import Column, Table, columns_of, number, score_columns
+from embedlab.reports.tables import Column, Table, columns_of, model_columns, number
 
 EXPLAINED = schema_of(
     """
@@ -247,7 +247,7 @@ def _pivot_table(
             if kind == "edit":
                 text = number(record["rank"], digits=1, sign=f" ({effect.text})").text
                 effect = replace(effect, text=text)
-            row_cells[model.name] = effect
+            row_cells[f"{model.name}.score"] = effect
             difference = record.pop("difference")
             if model is not first_model:
                 record["difference"] = difference
@@ -256,7 +256,7 @@ def _pivot_table(
                 {"kind": kind, **_model_fields(effects, model), **row_heads[row], **record}
             )
     records = [record for row in range(len(row_heads)) for record in records[row :: len(row_heads)]]
-    pivoted = score_columns(titles)
+    pivoted = model_columns(titles)
     pivoted += [
         Column(
             f"difference {model.name}",
@@ -300,7 +300,7 @@ def token_tables(
                 contribution = float(contributions[index])
                 record = {"kind": "part", "model": name, "place": index + 1, "part": contribution}
                 records.append(word_fields | record)
-                row[name] = number(contribution, digits=3, is_signed=True)
+                row[f"{name}.score"] = number(contribution, digits=3, is_signed=True)
             shown_rows.append(row)
     for view in views:
         for (word, other), contribution in np.ndenumerate(view.parts):
@@ -309,7 +309,7 @@ def token_tables(
             record |= {"second_place": other + 1, "second_word": texts[1][other]}
             records.append(record)
     columns = columns_of("sentence [group]", "word [key]")
-    columns += score_columns(titles)
+    columns += model_columns(titles)
     cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)
     table = Table(
         with_marks("Token view: how the cosine adds up over the words", marks),

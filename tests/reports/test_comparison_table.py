@@ -1,5 +1,7 @@
 """The line below a comparison on what its datasets say of another one."""
 
+from dataclasses import replace
+
 from embedlab.comparison.comparison import Slicing
 from embedlab.reports.scores import comparison_table
 from embedlab.reports.tables import Table
@@ -35,6 +37,15 @@ def test_five_datasets_have_a_line_and_a_record_on_another_one() -> None:
 def test_a_row_has_the_marks_of_its_model_alone() -> None:
     marks = {row["model"]: row["marks"] for row in table_of(1).data()["rows"]}
     assert marks == {"a": "", "b": "training text unknown"}
+
+
+def test_models_that_are_called_as_columns_are_take_nothing_from_them() -> None:
+    named = [replace(A, name="slice"), replace(B, name="items")]
+    (evidence,) = datasets(1)
+    table = comparison_table(compared_items([evidence], named))
+    _, (name, items, *scores) = table.texts()
+    assert (name, items) == (evidence.key, str(evidence.items))
+    assert len({*scores, name, items}) == len(table.columns)
 
 
 def test_fewer_datasets_say_nothing_of_another_one() -> None:
