@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from embedlab.classifiers.fits import (
-    MEMORY_BYTES,
     Fits,
     Fitted,
     Problem,
@@ -40,14 +39,12 @@ def fit_classifiers(
     schedule: FitSchedule,
     *,
     seed: int,
-    memory_bytes: int = MEMORY_BYTES,
     progress: ProgressCallback | None = None,
 ) -> Fitted:
     """Return the weights of each fit at its best check, and their dev accuracy; PROGRESS receives
     the finished fits.
 
-    Fits are trained in groups that need at most MEMORY_BYTES together; the grouping changes no
-    result.
+    Fits are trained in groups that need little memory together; the grouping changes no result.
     """
     features = problem.features
     with_ones = torch.cat([features, features.new_ones(len(features), 1)], dim=1)
@@ -58,7 +55,7 @@ def fit_classifiers(
         yield from training.run()
         correct[numbers] = training.best_correct
 
-    group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    group_size = fits_at_once(problem, len(fits), _COPIES)
     groups = bunch_fits(fits, schedule.batch, group_size)
     weights = run_groups(train, groups, problem, fits, progress)
     return Fitted(weights=weights, dev=fits.dev_accuracy(correct))

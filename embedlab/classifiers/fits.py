@@ -98,7 +98,7 @@ class Fitted:
         return predict_classes(problem, self.weights[:, :, fit : fit + 1], rows)[:, 0].cpu().numpy()
 
 
-def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) -> int:
+def fits_at_once(problem: Problem, fits: int, copies: int) -> int:
     """Return how many of a problem's FITS to solve together if each takes COPIES of its weights and
     a number for each row.
 
@@ -110,7 +110,7 @@ def fits_at_once(problem: Problem, fits: int, copies: int, memory_bytes: int) ->
         copies * (dim + 1) * problem.classes * problem.features.element_size() + 4 * rows
     )
     share = max(-(-fits // workers), _FEWEST_COLUMNS // problem.classes)
-    return max(1, min(memory_bytes // workers // bytes_per_fit, share))
+    return max(1, min(MEMORY_BYTES // workers // bytes_per_fit, share))
 
 
 def run_groups(

@@ -18,7 +18,6 @@ from torch import Tensor
 
 from embedlab.classifiers.fits import (
     FIT_LOGIT_ROWS,
-    MEMORY_BYTES,
     Fits,
     Fitted,
     Problem,
@@ -42,8 +41,6 @@ def fit_exactly(
     problem: Problem,
     fits: Fits,
     *,
-    tolerance: float = MIN_GAIN,
-    memory_bytes: int = MEMORY_BYTES,
     progress: ProgressCallback | None = None,
 ) -> Fitted:
     """Return the optimum of each fit and its dev accuracy; PROGRESS receives the finished fits."""
@@ -52,9 +49,9 @@ def fit_exactly(
     rotated = torch.cat([(problem.features - mean) @ axes, ones], dim=1)
 
     def solve(numbers: RowIndices) -> Iterator[tuple[RowIndices, Tensor]]:
-        return _Descent(problem, rotated, scales, fits.take(numbers)).run(tolerance)
+        return _Descent(problem, rotated, scales, fits.take(numbers)).run()
 
-    group_size = fits_at_once(problem, len(fits), _COPIES, memory_bytes)
+    group_size = fits_at_once(problem, len(fits), _COPIES)
     groups = np.array_split(np.arange(len(fits)), -(-len(fits) // group_size))
     solved = run_groups(solve, groups, problem, fits, progress)
     slopes = torch.einsum("da,acf->dcf", axes, solved[:-1])
@@ -93,7 +90,7 @@ class _Descent:
         self.decay[-1] = 0
         self.memory = _Memory(scales[:, None] / (2 * sizes) + self.decay)
 
-    def run(self, tolerance: float) -> Iterator[tuple[RowIndices, Tensor]]:
+    def run(self) -> Iterator[tuple[RowIndices, Tensor]]:
         """Descend to the optima; yield after each step which fits finished with it, and their
         weights.
         """
@@ -104,7 +101,7 @@ class _Descent:
         for _ in range(MAX_FIT_STEPS):
             step = -length * self.memory.multiply(gradient)
             gain = -_dot(gradient, step)  # that is expected
-            is_going = (gain > 2 * tolerance * length) & (length > _SHORTEST)
+            is_going = (gain > 2 * MIN_GAIN * length) & (length > _SHORTEST)
             is_done = ~is_going
             yield running[is_done.cpu().numpy()], weights[..., is_done]
             if is_done.all():

@@ -85,11 +85,9 @@ def all_datasets() -> Mapping[str, Dataset]:
     return plugins.load_all("datasets", _load)
 
 
-def dataset_names(kind: DatasetKind | None = None) -> list[str]:
-    """Names of the datasets of a kind, or of all, for which no plug-in has to be loaded."""
-    if kind is None:
-        return plugins.names("datasets")
-    return [name for name, candidate in all_datasets().items() if candidate.kind == kind]
+def dataset_names() -> list[str]:
+    """Names of all datasets, for which no plug-in has to be loaded."""
+    return plugins.names("datasets")
 
 
 def dataset(name: str) -> Dataset:

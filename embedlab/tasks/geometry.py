@@ -120,13 +120,13 @@ def effective_rank(vectors: Vectors) -> float:
     return float(np.exp(-(positive * np.log(positive)).sum())) if len(positive) else float("nan")
 
 
-def hubness(vectors: Vectors, neighbours: int = NEIGHBOURS) -> float:
+def hubness(vectors: Vectors) -> float:
     """Skewness of the k-occurrence: how often each vector is among the NEIGHBOURS nearest by cosine
     of the others.
     """
-    if len(vectors) <= neighbours:
+    if len(vectors) <= NEIGHBOURS:
         return float("nan")
-    counts = occurrences(vectors, neighbours).astype(np.float64)
+    counts = occurrences(vectors, NEIGHBOURS).astype(np.float64)
     spread = counts.std()
     return float(((counts - counts.mean()) ** 3).mean() / spread**3) if spread else 0.0
 

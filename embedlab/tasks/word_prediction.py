@@ -38,30 +38,23 @@ Ranks = NDArray[np.int64]
 
 
 def evaluate_words(
-    encoder: "TransformerEncoder",
-    source: Source,
-    *,
-    dataset: str = "definitions",
-    split: str = "test",
-    progress: ProgressCallback | None = None,
+    encoder: "TransformerEncoder", part: Part, progress: ProgressCallback | None = None
 ) -> Evaluation:
-    """MRR@10 and top-k accuracy over the definitions of SPLIT whose word is one token of the
+    """MRR@10 and top-k accuracy over the definitions of PART whose word is one token of the
     encoder.
 
-    DATASET is a name or the user's own file of definitions. The encoder's word head is used; a run
-    that was trained with head "tied" uses its own word vectors. An encoder without a head is a
-    UsageError.
+    The encoder's word head is used; a run that was trained with head "tied" uses its own word
+    vectors. An encoder without a head is a UsageError.
     """
     import torch
 
     from embedlab.encoders.word_head import load_word_head
 
-    part = source.open(dataset, split, kind="definitions")
     words = encoder.word_ids(part.frame["word"].to_list())
     rows = part.frame.filter(pl.Series(words >= 0))
     if rows.is_empty():
         raise MissingError(
-            f"no word of {dataset!r} ({split}) is a single token of {encoder.name!r}",
+            f"no word of {part.state.name!r} ({part.state.split}) is a single token of {encoder.name!r}",
             hint="use a larger file of definitions",
         )
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
@@ -182,9 +175,9 @@ class WordPrediction(Task):
         from embedlab.encoders.loading import load_trainable
 
         encoder = load_trainable(spec, machine(settings), offline=settings.offline)
-        source = Source.from_settings(settings)
-        evaluation = evaluate_words(encoder, source, progress=start_progress("definitions"))
-        return TaskResult(evaluation=evaluation, tested=(_definitions(source),))
+        part = _definitions(Source.from_settings(settings))
+        evaluation = evaluate_words(encoder, part, start_progress("definitions"))
+        return TaskResult(evaluation=evaluation, tested=(part,))
 
 
 TASK = WordPrediction()

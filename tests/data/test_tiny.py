@@ -33,7 +33,7 @@ def test_every_dataset_is_generated_in_its_columns_and_the_vocabulary(name: str)
 
 def test_pairs_keep_the_real_sources_and_range_and_word_overlap_does_not_solve_them() -> None:
     correlations = []
-    for name in dataset_names("sts"):
+    for name in (name for name in dataset_names() if dataset(name).kind == "sts"):
         frame, (low, high) = TINY.open(name).frame, dataset(name).gold_range
         assert frame["gold"].is_between(low, high).all()
         assert min(frame.group_by("source").len()["len"]) >= 100

@@ -40,7 +40,7 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     monkeypatch.setattr(
         encoder, "word_ids", lambda words: np.array([known.get(word, -1) for word in words])
     )
-    found = evaluate_words(encoder, Source(), dataset=str(path), split="all")
+    found = evaluate_words(encoder, Source().open(str(path), "all", kind="definitions"))
     assert {(score.by, score.slice, score.split, score.items) for score in found.scores} == {
         ("dataset", str(path), "all", 3)
     }
