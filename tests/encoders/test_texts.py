@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from embedlab.core.errors import UsageError
-from embedlab.encoders.encoder import Text, TextPair, count_characters, key_content, single_texts
+from embedlab.encoders.encoder import Text, TextPair, key_content, single_texts
 
 ODD: tuple[Text, ...] = (
     "ab",
@@ -33,13 +33,6 @@ def test_no_two_texts_are_stored_under_one_key() -> None:
 )
 def test_what_was_stored_of_an_ordinary_sentence_is_found(text: str) -> None:
     assert key_content(text) == text.encode("utf-8", "surrogatepass")
-
-
-def test_a_pair_is_as_long_as_its_texts() -> None:
-    assert [count_characters(text) for text in ("abc", TextPair(first="ab", second="cde"))] == [
-        3,
-        5,
-    ]
 
 
 def test_an_encoder_of_single_texts_refuses_a_pair_by_its_own_name() -> None:
