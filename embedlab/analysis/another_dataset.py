@@ -13,8 +13,9 @@ one τ² alone). What the seeds of recipes vary is common to all datasets, and i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,64 +59,75 @@ class NewDatasetEffect:
 
 
 def predict_new_dataset(
-    evidence: Sequence[Evidence],
-    slices: Sequence[ComparedSlice],
-    models: Sequence[ModelColumns],
+    slices: Sequence[ComparedSlice], models: Sequence[ModelColumns]
 ) -> tuple[NewDatasetEffect, ...]:
-    """Return what the differences from the first of MODELS on whole datasets, EVIDENCE and SLICES
-    in the same order, say of another one.
+    """Return what the differences from the first of MODELS on whole datasets say of another one.
 
     Of each task and metric those datasets are counted, as many as possible, that share hardly any
     pairs; nothing where they are fewer than five.
     """
-    kinds: dict[tuple[str, str], list[tuple[Evidence, ComparedSlice]]] = {}
-    for slice_evidence, compared_slice in zip(evidence, slices, strict=True):
-        if (
-            slice_evidence.rows is not None
-            and not slice_evidence.averaged_keys
-            and compared_slice.tests
-        ):
-            kinds.setdefault((slice_evidence.task, slice_evidence.metric), []).append(
-                (slice_evidence, compared_slice)
-            )
-    results = []
-    for pairs in (kind for kind in kinds.values() if len(kind) >= FEWEST_DATASETS):
-        chosen, shared_pairs = independent_datasets(
-            [evidence.rows.texts for evidence, _ in pairs if evidence.rows is not None]
-        )
-        if len(chosen) >= FEWEST_DATASETS:
-            chosen_pairs = [pairs[index] for index in chosen]
-            summaries = (
-                _model_effect(chosen_pairs, models, model.name, models[0].name)
-                for model in models[1:]
-            )
-            results += [
-                _widened(replace(summary, shared_pairs=shared_pairs), slices)
-                for summary in summaries
-                if summary is not None
-            ]
-    return tuple(results)
+    kinds: dict[tuple[str, str], list[ComparedSlice]] = {}
+    for row in slices:
+        if row.tests and not row.averaged_keys:
+            kinds.setdefault((row.task, row.metric), []).append(row)
+    effects = []
+    for kind, rows in kinds.items():
+        if len(rows) < FEWEST_DATASETS:
+            continue
+        texts = [row.rows.texts for row in rows if row.rows is not None]
+        places, shared_pairs = independent_datasets(texts)
+        if len(places) < FEWEST_DATASETS:
+            continue
+        chosen = [rows[place] for place in places]
+        averages = [
+            row
+            for row in slices
+            if (row.task, row.metric) == kind
+            and {*row.averaged_keys} >= {own.key for own in chosen}
+        ]
+        for model in models[1:]:
+            effect = _effect(chosen, averages, models, model.name, shared_pairs)
+            effects += [effect] if effect is not None else []
+    return tuple(effects)
 
 
-def _widened(elsewhere: NewDatasetEffect, slices: Sequence[ComparedSlice]) -> NewDatasetEffect:
-    """Return what is known of another dataset, at least as wide as the averages over the datasets
-    at hand that have all that it counts.
+def _effect(
+    datasets: Sequence[ComparedSlice],
+    averages: Sequence[ComparedSlice],
+    models: Sequence[ModelColumns],
+    name: str,
+    shared_pairs: int,
+) -> NewDatasetEffect | None:
+    """Return what a model's differences on DATASETS say of another one, at least as wide as the
+    AVERAGES over these.
     """
-    low = elsewhere.low
-    high = elsewhere.high
-    for average in slices:
-        is_same = (average.task, average.metric) == (elsewhere.task, elsewhere.metric)
-        if is_same and {*elsewhere.datasets} <= {*average.averaged_keys}:
-            difference = average.differences[elsewhere.model]
-            if difference.low == difference.low:
-                low = min(low, elsewhere.mean - (difference.delta - difference.low))
-                high = max(high, elsewhere.mean + (difference.high - difference.delta))
-    return replace(
-        elsewhere,
+    reference = models[0].name
+    differences = [dataset.differences[name] for dataset in datasets]
+    deltas = np.array([difference.delta for difference in differences])
+    variances = np.array([each.uncertainty.variance_of_rows for each in differences])
+    if not np.isfinite([deltas, variances]).all():
+        return None
+    points = np.mean([dataset.points for dataset in datasets], axis=0)
+    mean_evidence = Evidence(key="", title="", items=0, points=points)
+    seeds = seed_noise(Weighed(mean_evidence, models).spreads(name, reference))
+    mean, (low, high), (new_low, new_high) = predict_difference(deltas, variances, *seeds)
+    for average in averages:
+        difference = average.differences[name]
+        if not isnan(difference.low):
+            low = min(low, mean - (difference.delta - difference.low))
+            high = max(high, mean + (difference.high - difference.delta))
+    return NewDatasetEffect(
+        task=datasets[0].task,
+        metric=datasets[0].metric,
+        model=name,
+        reference=reference,
+        datasets=tuple(dataset.key for dataset in datasets),
+        shared_pairs=shared_pairs,
+        mean=mean,
         low=low,
         high=high,
-        new_low=min(low, elsewhere.new_low),
-        new_high=max(high, elsewhere.new_high),
+        new_low=min(low, new_low),
+        new_high=max(high, new_high),
     )
 
 
@@ -126,84 +138,33 @@ def independent_datasets(texts: Sequence[NDArray[np.uint64]]) -> tuple[list[int]
     TEXTS: of each dataset the numbers of the sentences of its pairs, (pairs, 2); a pair in the
     other order is the same. Of equally many datasets those with the most pairs are taken.
     """
-    has_pair = _pairs_of(texts)
-    chosen = _largest_disjoint(has_pair)
-    return chosen, int(has_pair[chosen].sum() - has_pair[chosen].any(axis=0).sum())
-
-
-def _pairs_of(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
-    """Return which of all pairs each dataset has; (datasets, pairs)."""
     numbers = np.unique(np.concatenate(texts), return_inverse=True)[1].reshape(-1, 2)
     keys = numbers.min(axis=1) * (numbers.max(initial=0) + 1) + numbers.max(axis=1)
     distinct, pair = np.unique(keys, return_inverse=True)
     has_pair = np.zeros((len(texts), len(distinct)), dtype=bool)
     has_pair[np.repeat(np.arange(len(texts)), [len(text) for text in texts]), pair] = True
-    return has_pair
+    chosen = _largest_disjoint(has_pair)
+    return chosen, int(has_pair[chosen].sum() - has_pair[chosen].any(axis=0).sum())
 
 
 def _largest_disjoint(has_pair: NDArray[np.bool_]) -> list[int]:
     sizes = has_pair.sum(axis=1)
     common = has_pair.astype(np.float32) @ has_pair.T.astype(np.float32)
-    clashes = {
-        (first, second)
-        for first, second in combinations(range(len(has_pair)), 2)
-        if common[first, second] > MOST_SHARED * sizes[[first, second]].min()
-    }
-    if len(has_pair) > _MOST_TRIED:  # then one by one, those that share with the fewest first
-        order = sorted(
-            range(len(has_pair)),
-            key=lambda index: (sum(index in clash for clash in clashes), -sizes[index]),
-        )
-        chosen: list[int] = []
-        for index in order:
-            if not any((min(index, earlier), max(index, earlier)) in clashes for earlier in chosen):
-                chosen.append(index)
+    clashes = common > MOST_SHARED * np.minimum(sizes[:, None], sizes)
+    np.fill_diagonal(clashes, val=False)
+    count = len(has_pair)
+    chosen: list[int] = []
+    if count > _MOST_TRIED:  # then one by one, those that share with the fewest first
+        for place in np.lexsort((-sizes, clashes.sum(axis=1))).tolist():
+            if not clashes[place, chosen].any():
+                chosen.append(place)
         return sorted(chosen)
-    for count in range(len(has_pair), 0, -1):
-        fitting = [
-            combination
-            for combination in combinations(range(len(has_pair)), count)
-            if not any(clash in clashes for clash in combinations(combination, 2))
-        ]
+    for size in range(count, 0, -1):
+        subsets = [[*subset] for subset in combinations(range(count), size)]
+        fitting = [subset for subset in subsets if not clashes[np.ix_(subset, subset)].any()]
         if fitting:
-            return [*max(fitting, key=lambda subset: sum(sizes[index] for index in subset))]
-    return []
-
-
-def _model_effect(
-    pairs: Sequence[tuple[Evidence, ComparedSlice]],
-    models: Sequence[ModelColumns],
-    name: str,
-    reference: str,
-) -> NewDatasetEffect | None:
-    differences = [
-        compared.differences[name] for _, compared in pairs if name in compared.differences
-    ]
-    values = np.array(
-        [[difference.delta, difference.uncertainty.variance_of_rows] for difference in differences]
-    )
-    if len(values) < len(pairs) or not np.isfinite(values).all():
-        return None
-    points = np.mean([evidence.points for evidence, _ in pairs], axis=0)
-    mean = Weighed(Evidence(key="", title="", items=0, points=points), models)
-    noise, freedom = seed_noise(mean.spreads(name, reference))
-    center, (low, high), (new_low, new_high) = predict_difference(
-        values[:, 0], values[:, 1], noise, freedom
-    )
-    evidence = pairs[0][0]
-    return NewDatasetEffect(
-        task=evidence.task,
-        metric=evidence.metric,
-        model=name,
-        reference=reference,
-        datasets=tuple(compared_slice.key for compared_slice, _ in pairs),
-        shared_pairs=0,
-        mean=center,
-        low=low,
-        high=high,
-        new_low=new_low,
-        new_high=new_high,
-    )
+            return max(fitting, key=lambda subset: sizes[subset].sum())
+    return chosen
 
 
 def predict_difference(

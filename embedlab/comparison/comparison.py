@@ -93,7 +93,7 @@ def compare_slices(
     if slicing.has_another and slicing.by == DATASET and not slicing.where:
         from embedlab.analysis.another_dataset import predict_new_dataset
 
-        expectations = predict_new_dataset(evidence, slices, models)
+        expectations = predict_new_dataset(slices, models)
     return Comparison(
         slicing=slicing, models=models, slices=slices, evidence=evidence, new_datasets=expectations
     )

@@ -116,7 +116,7 @@ def datasets(
 def test_five_datasets_that_share_few_pairs_say_something_of_another_one() -> None:
     for count, repeated, said in ((4, 0, []), (5, 0, [5]), (5, 2, []), (6, 3, [5])):
         evidence = datasets(count, repeated=repeated)
-        found = predict_new_dataset(evidence, compare_evidence(evidence, [A, B]), [A, B])
+        found = predict_new_dataset(compare_evidence(evidence, [A, B]), [A, B])
         assert [len(one.datasets) for one in found] == said
         for one in found:
             assert one.shared_pairs == 0
@@ -130,7 +130,7 @@ def test_another_dataset_is_no_surer_than_the_average_over_those_at_hand() -> No
     own = average.differences["b"]
     wide = replace(own, low=own.delta - 50, high=own.delta + 60)
     average = replace(average, differences={"b": wide})
-    (found,) = predict_new_dataset(evidence, [*slices, average], [A, B])
+    (found,) = predict_new_dataset([*slices, average], [A, B])
     ends = (found.mean - 50, found.mean + 60)
     assert (found.low, found.high) == (found.new_low, found.new_high) == pytest.approx(ends)
 
@@ -146,7 +146,7 @@ def test_what_is_said_of_another_dataset_is_by_the_differences_and_what_seeds_va
     """Of models that share runs the differences vary, seed by seed."""
     evidence = datasets(5, members=3 + len(second.members))
     slices = compare_evidence(evidence, [first, second])
-    (found,) = predict_new_dataset(evidence, slices, [first, second])
+    (found,) = predict_new_dataset(slices, [first, second])
     points = np.mean([one.points for one in evidence], axis=0)
     own, other = points[:3], points[3:]
     noise, freedom = own.var(ddof=1) / 3, 2.0
@@ -177,7 +177,7 @@ def test_where_datasets_agree_the_seeds_alone_make_the_interval(
 def test_a_model_without_a_score_on_one_of_the_datasets_says_nothing_of_another() -> None:
     evidence = datasets(5, members=3, lacking=(2, 1))
     models = single("abc")
-    found = predict_new_dataset(evidence, compare_evidence(evidence, models), models)
+    found = predict_new_dataset(compare_evidence(evidence, models), models)
     assert [one.model for one in found] == ["c"]
 
 
