@@ -118,9 +118,9 @@ class Halves:
     def seeds(self) -> Mapping[str, tuple[int, int]]:
         """How many seeds of each model are in each half, where they are halved."""
         return {
-            search_model.name: (len(search_model.members), len(test_model.members))
-            for search_model, test_model in zip(*self.models, strict=True)
-            if search_model != test_model
+            search.name: (len(search.members), len(test.members))
+            for search, test in zip(*self.models, strict=True)
+            if search != test
         }
 
     @property
@@ -128,15 +128,11 @@ class Halves:
         """How far what is confirmed reaches: with few seeds, the same in both halves, no farther
         than these checkpoints.
         """
-        pairs = zip(*self.models, strict=True)
-        return (
-            "models"
-            if all(
-                search_model != test_model or search_model.is_published
-                for search_model, test_model in pairs
-            )
-            else "checkpoints"
-        )
+        is_checkpoint = [
+            search == test and not search.is_published
+            for search, test in zip(*self.models, strict=True)
+        ]
+        return "checkpoints" if any(is_checkpoint) else "models"
 
     @property
     def is_even(self) -> bool:
@@ -208,16 +204,16 @@ def _halve_members(model: ModelColumns, order: Sequence[int]) -> tuple[ModelColu
     if not (model.is_recipe and len(model.members) >= FEWEST_SEEDS):
         return model, model
     middle = len(order) // 2
-    return _choose_members(model, sorted(order[:middle])), _choose_members(
-        model, sorted(order[middle:])
-    )
-
-
-def _choose_members(model: ModelColumns, positions: Sequence[int]) -> ModelColumns:
-    members = tuple(model.members[index] for index in positions)
-    seeds = tuple(model.seeds[index] for index in positions) if model.seeds else ()
-    runs = tuple(model.runs[index] for index in positions) if model.runs else ()
-    return replace(model, members=members, seeds=seeds, runs=runs)
+    halves = []
+    for positions in (sorted(order[:middle]), sorted(order[middle:])):
+        half = replace(
+            model,
+            members=tuple(model.members[index] for index in positions),
+            seeds=tuple(model.seeds[index] for index in positions),
+            runs=tuple(model.runs[index] for index in positions if model.runs),
+        )
+        halves.append(half)
+    return halves[0], halves[1]
 
 
 def all_combinations(outcomes: Outcomes, halves: Halves) -> list[Kind]:
@@ -290,44 +286,37 @@ class SearchedContrasts:
         progress: ProgressCallback | None = None,
     ) -> None:
         """Measure the CANDIDATES on one HALF of the rows; what PROGRESS raises ends that."""
-        self.found, self.members, self.half = list(candidates), list(members), half
+        self.found = candidates
+        self.members = list(members)
+        self.half = half
         blocks = sorted({block for combination in candidates for block in combination.datasets})
-        self._rows = {
-            block: outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks
-        }
-        self._without: dict[int, Without] = {}
-        self._influences: dict[int, Floats] = {}
-        for block, rows in self._rows.items():
+        rows = [outcomes.rows_of(block)[half[outcomes.rows_of(block)]] for block in blocks]
+        score_without: list[Without] = []
+        self.influences: list[Floats] = []  # (members, rows) of each block
+        for block, own in zip(blocks, rows, strict=True):
             dtype = np.int64 if outcomes.blocks[block].classes else np.float64
-            gold = outcomes.rows["gold"].gather(rows).to_numpy().astype(dtype)
-            predicted = [
-                outcomes.predictions[member].gather(rows).to_numpy().astype(dtype)
-                for member in members
-            ]
+            gold = outcomes.rows["gold"].gather(own).to_numpy().astype(dtype)
+            columns = [outcomes.predictions[member].gather(own) for member in members]
+            predicted = [column.to_numpy().astype(dtype) for column in columns]
             measure = MEASURES[outcomes.blocks[block].measures[0]]
-            self._without[block] = measure.without(gold, predicted)
-            self._influences[block] = measure.influences(gold, predicted)
-        self.points = np.empty((len(candidates), len(members)))  # (combinations, members)
+            score_without.append(measure.without(gold, predicted))
+            self.influences.append(measure.influences(gold, predicted))
+        # (combinations, members) in the mean over datasets, and (combinations, blocks) how often
+        # the variance of an item counts
+        self.points = np.empty((len(candidates), len(members)))
+        self.item_weights = np.zeros((len(candidates), len(blocks)))
         for number, combination in enumerate(candidates):
-            self.points[number] = self._contrast(combination)
-            if progress is not None and (
-                number % _REPORTED_EVERY == 0 or number == len(candidates) - 1
-            ):
+            leads = []
+            for place in map(blocks.index, combination.datasets):
+                holds = combination.holds[rows[place]]
+                others = combination.others[rows[place]]
+                leads.append(score_without[place](~holds) - score_without[place](~others))
+                weight = 1 / np.count_nonzero(holds) + 1 / np.count_nonzero(others)
+                self.item_weights[number, place] = weight / len(combination.datasets) ** 2
+            self.points[number] = np.mean(leads, axis=0)
+            is_last = number == len(candidates) - 1
+            if progress is not None and (number % _REPORTED_EVERY == 0 or is_last):
                 progress(number + 1, len(candidates))
-
-    def _contrast(self, combination: Kind) -> Floats:
-        """Return each member's score on a combination minus that on the others, in the mean over
-        datasets.
-        """
-        leads = []
-        for block in combination.datasets:
-            rows = self._rows[block]
-            score_without = self._without[block]
-            applies = combination.applies[rows]
-            holds = combination.holds[rows]
-            leads.append(score_without(~(applies & holds)) - score_without(holds | ~applies))
-        mean_lead: Floats = np.mean(leads, axis=0)
-        return mean_lead
 
     def contrasts(self, models: Sequence[ModelColumns]) -> tuple[Floats, Floats]:
         """Return by how much the second model's lead is larger on each combination, and that in
@@ -336,41 +325,14 @@ class SearchedContrasts:
         The variance of items is that of the whole datasets' differences, for as many items; that of
         seeds is added.
         """
-        model_columns = [
-            [self.members.index(member) for member in model.members] for model in models
-        ]
-        first, second = (self.points[:, columns] for columns in model_columns)
-        contrast = second.mean(axis=1) - first.mean(axis=1)
-        seeds = sum(
-            (
-                scores.var(axis=1, ddof=1) / scores.shape[1]
-                for scores in (first, second)
-                if scores.shape[1] > 1
-            ),
-            np.zeros(len(contrast)),
-        )
-        item_variance = {
-            block: float(
-                np.var(
-                    influence[model_columns[1]].mean(axis=0)
-                    - influence[model_columns[0]].mean(axis=0)
-                )
-            )
-            for block, influence in self._influences.items()
-        }
-        items = np.array([self._variance(combination, item_variance) for combination in self.found])
-        return contrast, contrast / np.sqrt(items + seeds + _SMALLEST)
-
-    def _variance(self, combination: Kind, item_variance: Mapping[int, float]) -> float:
-        variance = 0.0
-        for block in combination.datasets:
-            rows = self._rows[block]
-            applies = combination.applies[rows]
-            holds = combination.holds[rows]
-            count = np.count_nonzero(applies & holds)
-            other_count = np.count_nonzero(applies & ~holds)
-            variance += item_variance[block] * (1 / count + 1 / other_count)
-        return variance / len(combination.datasets) ** 2
+        first, second = ([self.members.index(name) for name in model.members] for model in models)
+        contrast: Floats = self.points[:, second].mean(axis=1) - self.points[:, first].mean(axis=1)
+        leads = [each[second].mean(axis=0) - each[first].mean(axis=0) for each in self.influences]
+        variance = self.item_weights @ np.array([np.var(lead) for lead in leads]) + _SMALLEST
+        for columns in (first, second):
+            if len(columns) > 1:
+                variance += self.points[:, columns].var(axis=1, ddof=1) / len(columns)
+        return contrast, contrast / np.sqrt(variance)
 
 
 def most_certain(
@@ -381,28 +343,23 @@ def most_certain(
     """
     contrast, distance = searched.contrasts(models)
     chosen: list[tuple[Kind, float]] = []
-    sides: list[tuple[Rows, Rows]] = []
-    for index in np.argsort(-np.abs(np.nan_to_num(distance)), kind="stable").tolist():
+    distances = np.abs(np.nan_to_num(distance))  # what is unknown comes last
+    for index in np.argsort(-distances, kind="stable").tolist():
         combination = searched.found[index]
-        if len(chosen) == TESTED or not distance[index]:
+        if len(chosen) == TESTED or not distances[index]:
             break
-        in_half = combination.among(searched.half)
-        both_sides = in_half.holds, in_half.others
-        if not np.isnan(distance[index]) and not any(
-            _say_the_same(both_sides, chosen_sides) for chosen_sides in sides
-        ):
+        if not any(_say_the_same(combination, other, searched.half) for other, _ in chosen):
             chosen.append((combination, float(contrast[index])))
-            sides.append(both_sides)
     return chosen
 
 
-def _say_the_same(first: tuple[Rows, Rows], second: tuple[Rows, Rows]) -> bool:
-    """Return whether two combinations have nearly the same items, or each has what the other one is
-    compared with.
+def _say_the_same(first: Kind, second: Kind, half: Rows) -> bool:
+    """Return whether two combinations have nearly the same items on a HALF, or each has what the
+    other one is compared with.
     """
-    (first_items, first_others), (second_items, second_others) = first, second
-    return _are_same(first_items, second_items) or (
-        _are_same(first_items, second_others) and _are_same(first_others, second_items)
+    first, second = first.among(half), second.among(half)
+    return _are_same(first.holds, second.holds) or (
+        _are_same(first.holds, second.others) and _are_same(first.others, second.holds)
     )
 
 
@@ -418,48 +375,29 @@ def confirm_combinations(
     A test looks in the direction that the search found: it is of one side.
     """
     models = halves.models[1]
-    searched_contrasts = {
-        (combination.by, combination.value): contrast for combination, contrast in chosen
-    }
-    kinds = measured_kinds(
-        outcomes,
-        member_columns(models),
-        [combination.among(halves.test) for combination, _ in chosen],
-    )
-    tests = [
-        _test_combination(
-            test,
-            models,
-            searched_contrasts[test.kind.by, test.kind.value],
-            halves.reach,
-            len(kinds),
+    searched = {(kind.by, kind.value): contrast for kind, contrast in chosen}
+    on_test_half = [kind.among(halves.test) for kind, _ in chosen]
+    kinds = measured_kinds(outcomes, member_columns(models), on_test_half)
+    tests = []
+    for measured in kinds:
+        weighed = Weighed(measured.contrast, models)
+        first, second = (weighed.means[model.name] for model in models)
+        ((pair, p),) = weighed.p.items()
+        contrast = searched[measured.kind.by, measured.kind.value]
+        level = 2 * SIGNIFICANT / len(kinds)
+        test = Tested(
+            measured=measured,
+            models=models,
+            searched=contrast,
+            p=p / 2 if (second - first) * contrast > 0 else 1 - p / 2,
+            p_corrected=nan,
+            smallest=smallest_difference(weighed.pair_uncertainties[pair], level),
+            reach=halves.reach,
         )
-        for test in kinds
-    ]
+        tests.append(test)
     corrected = benjamini_hochberg([test.p for test in tests])
     tests = [replace(test, p_corrected=p) for test, p in zip(tests, corrected, strict=True)]
     return sorted(tests, key=lambda test: (isnan(test.p), test.p))
-
-
-def _test_combination(
-    measured: MeasuredKind,
-    models: Sequence[ModelColumns],
-    searched: float,
-    reach: Reach,
-    tests: int,
-) -> Tested:
-    contrast = Weighed(measured.contrast, models)
-    first, second = (contrast.means[model.name] for model in models)
-    ((pair, p),) = contrast.p.items()
-    return Tested(
-        measured=measured,
-        models=models,
-        searched=searched,
-        p=p / 2 if (second - first) * searched > 0 else 1 - p / 2,
-        p_corrected=nan,
-        smallest=smallest_difference(contrast.pair_uncertainties[pair], 2 * SIGNIFICANT / tests),
-        reach=reach,
-    )
 
 
 def search_combinations(
