@@ -164,7 +164,8 @@ def open_level(corrected: Collection[float]) -> float:
 
 def claim_p(claim: Claim, difference: ClaimedDifference) -> tuple[float, Verdict]:
     """Return the p of a claim, and the verdict if it is small enough."""
-    uncertainty, delta = difference.uncertainty, difference.delta
+    uncertainty = difference.uncertainty
+    delta = difference.delta
     if claim.direction != "equal":
         is_as_claimed = (delta > 0) == (claim.direction == "above")
         return difference.p, "holds" if is_as_claimed else "reversed"

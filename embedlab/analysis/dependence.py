@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from embedlab.analysis.influence import Floats
+from embedlab.analysis.influence import Floats, quotient
 
 Ids = NDArray[np.integer]
 RowPositions = NDArray[np.intp]
@@ -29,7 +27,7 @@ class SharedSentences:
     one.
     """
 
-    first: Ids  # (rows,) numbers of sentences from 0, in four bytes each where these are enough
+    first: Ids  # (rows,) numbers of sentences from 0, in as few bytes as hold them
     second: Ids
     ids: Ids  # (sentences,) what identifies them, in order
     group: (
@@ -42,7 +40,7 @@ class SharedSentences:
         and in order, if contributions are centred within several.
         """
         distinct, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
-        numbers = numbers.astype(_smallest_integer_type(len(distinct)))
+        numbers = numbers.astype(np.min_scalar_type(len(distinct)))
         groups = np.zeros(len(first), np.intp)
         if group is not None and (group != group[:1]).any():
             groups = np.unique(group, return_inverse=True)[1]
@@ -55,10 +53,10 @@ class SharedSentences:
         """The number of rows."""
         return len(self.first)
 
-    @cached_property
+    @property
     def sentences(self) -> int:
         """The number of distinct sentences."""
-        return int(max(self.first.max(initial=-1), self.second.max(initial=-1))) + 1
+        return len(self.ids)
 
     @cached_property
     def components(self) -> RowPositions:
@@ -164,28 +162,17 @@ def _mean_share(shares: Floats, rows: Floats, group: RowPositions) -> Floats:
     starts = np.flatnonzero(np.diff(group, prepend=-1))  # rows of a group are together, in order
     group_squares = np.add.reduceat(rows**2, starts, axis=1)
     squares = np.einsum("er,er->e", rows, rows)
-    mean = np.divide(group_squares @ shares, squares, out=np.zeros_like(squares), where=squares > 0)
-    capped: Floats = np.minimum(mean, 0.5)
-    return capped
+    return np.minimum(quotient(group_squares @ shares, squares, where=squares > 0), 0.5)
 
 
 def combine_estimates(weights: Floats, values: Floats) -> Floats:
     """Return WEIGHTS @ VALUES without products by zero, and to the last digit the same whatever
     else is combined beside it.
     """
-    sums = np.empty((len(weights), values.shape[1]))
+    sums = np.zeros((len(weights), values.shape[1]))
     for row, weight in zip(sums, weights, strict=True):
-        members = np.flatnonzero(weight).tolist()
-        if not members:
-            row[:] = 0.0
-        elif (
-            len(members) == 2 and weight[members[0]] == 1.0 and weight[members[1]] == -1.0
-        ):  # the difference of two members, most often
-            np.subtract(values[members[0]], values[members[1]], out=row)
-        else:
-            np.multiply(weight[members[0]], values[members[0]], out=row)
-            for index in members[1:]:
-                row += weight[index] * values[index]
+        for member in np.flatnonzero(weight).tolist():
+            row += weight[member] * values[member]
     return sums
 
 
@@ -201,11 +188,10 @@ class _Sums:
     def of(cls, keys: Ids, rows: RowPositions) -> _Sums:
         """Build from the KEYS of rows, which are numbers from 0 without a gap."""
         sizes = np.bincount(keys)
-        order = np.argsort(
-            keys.astype(np.min_scalar_type(len(sizes))), kind="stable"
-        )  # of 16 bits this is quick
+        # of 16 bits this is quick
+        order = np.argsort(keys.astype(np.min_scalar_type(len(sizes))), kind="stable")
         return cls(
-            places=rows[order].astype(_smallest_integer_type(len(rows))),
+            places=rows[order].astype(np.min_scalar_type(rows.max(initial=0))),
             starts=np.cumsum(sizes) - sizes,
             sizes=sizes,
         )
@@ -214,8 +200,6 @@ class _Sums:
         """Count the ordered pairs of rows of one GROUP that have the same key, once for each key;
         (groups,).
         """
-        if groups == 1:
-            return np.array([(self.sizes**2).sum()])
         keys = np.repeat(np.arange(len(self.sizes)), self.sizes) * groups + group[self.places]
         distinct_keys, counts = np.unique(keys, return_counts=True)
         return np.bincount(distinct_keys % groups, weights=counts**2, minlength=groups).astype(
@@ -223,16 +207,6 @@ class _Sums:
         )
 
     def add(self, contributions: Floats) -> Floats:
-        sums = np.zeros((len(contributions), len(self.starts)))
-        for sum_row, contribution in zip(
-            sums, contributions if len(self.starts) else [], strict=False
-        ):
-            np.add.reduceat(contribution[self.places], self.starts, out=sum_row)
+        """Return the sums of CONTRIBUTIONS, (estimates, rows), over the rows of each key."""
+        sums: Floats = np.add.reduceat(contributions[:, self.places], self.starts, axis=1)
         return sums
-
-
-def _smallest_integer_type(count: int) -> type[np.signedinteger]:
-    """Return whole numbers below COUNT in as few bytes as hold them: of very many rows half of the
-    memory.
-    """
-    return np.int32 if count < np.iinfo(np.int32).max else np.int64

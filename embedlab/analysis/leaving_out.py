@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from embedlab.analysis.influence import Floats
+from embedlab.analysis.influence import Floats, quotient
 
 _VALUES_AT_ONCE = 1_000_000  # of members together: what is sorted of more is memory
 
@@ -94,13 +94,8 @@ def _correlations(gold_ranks: Floats, member_ranks: Floats) -> Floats:
     centred.
     """
     squares = np.einsum("ij,ij->i", member_ranks, member_ranks) * (gold_ranks @ gold_ranks)
-    correlations: Floats = np.divide(
-        member_ranks @ gold_ranks,
-        np.sqrt(squares),
-        out=np.full(len(member_ranks), np.nan),
-        where=squares > 0,
-    )
-    return correlations
+    products = member_ranks @ gold_ranks
+    return quotient(products, np.sqrt(squares), where=squares > 0, otherwise=np.nan)
 
 
 class _Numbered:

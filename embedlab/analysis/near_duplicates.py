@@ -74,7 +74,8 @@ class NearDuplicates:
         if len(parts) < 2:
             return parts[0] if parts else cls.none()
         offset = np.int32(0)
-        firsts, seconds = [], []
+        firsts = []
+        seconds = []
         for part in parts:
             firsts.append(part.links.first + offset)
             seconds.append(part.links.second + offset)

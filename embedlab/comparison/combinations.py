@@ -357,7 +357,8 @@ def _say_the_same(first: Kind, second: Kind, half: Rows) -> bool:
     """Return whether two combinations have nearly the same items on a HALF, or each has what the
     other one is compared with.
     """
-    first, second = first.among(half), second.among(half)
+    first = first.among(half)
+    second = second.among(half)
     return _are_same(first.holds, second.holds) or (
         _are_same(first.holds, second.others) and _are_same(first.others, second.holds)
     )

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.evidence import Evidence, ModelColumns, SliceRows
+from embedlab.analysis.influence import quotient
 from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.topics import largest_joined
 from embedlab.analysis.weighing import Weighed
@@ -185,9 +186,8 @@ def _independent_p(hits: Counts, items: Counts, side: int, rows: int) -> Floats:
     shares = np.array([hits / side, (items - hits) / (rows - side)])
     counts = np.array([[side], [rows - side]])
     spread = np.sqrt((shares * (1 - shares) / counts).sum(axis=0))
-    distance = np.divide(
-        np.abs(shares[0] - shares[1]), spread, out=np.full(len(hits), np.inf), where=spread > 0
-    )
+    difference = np.abs(shares[0] - shares[1])
+    distance = quotient(difference, spread, where=spread > 0, otherwise=np.inf)
     p: Floats = 2 * ndtr(-distance)
     return p
 

@@ -41,3 +41,14 @@ def test_the_variance_of_rows_alone_in_their_groups_is_doubled_and_what_does_not
     apart = SharedSentences.of(np.arange(10), np.arange(10), np.arange(10))
     found = apart.sums(np.array([np.ones(10), np.zeros(10)])).variances()
     assert found.tolist() == [20.0, 0.0]
+
+
+def test_a_few_rows_of_two_sentences_may_come_after_hundreds_of_one() -> None:
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 80, 300)
+    second = np.where(np.arange(300) < 290, first, rng.integers(0, 80, 300))
+    values = rng.normal(size=80)[first]
+    values -= values.mean()
+    total, linked = slow_variance(first, second, values)
+    found = SharedSentences.of(first, second).sums(values[None]).variances()
+    assert found[0] == pytest.approx(total / (1 - linked))
