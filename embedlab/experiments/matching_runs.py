@@ -19,6 +19,7 @@ from embedlab.experiments.paper_trainings import (
     expected_recipe,
     keys_set,
     other_profiles,
+    refuse_clash,
     training_key,
     trainings,
 )
@@ -58,6 +59,8 @@ def find_runs_of(
     another profile; among several, the ones that agree with the other rows' runs in everything else
     win, then the one named like the recipe, then the one with the fewest differences.
     """
+    for _, source in trainings(table).values():
+        refuse_clash(table, source, overrides)
     finished = _finished_recipes(runs)
     targets = {
         key: (source, expected_recipe(source, overrides, encoder))

@@ -175,7 +175,7 @@ def expand_table(
     absent: dict[str, MissingError] = {}
     for key, (label, source) in trainings(table).items():
         assert source.recipe is not None
-        _refuse_clash(table, source, overrides)
+        refuse_clash(table, source, overrides)
         fixed = (*set_options(source), *set_everywhere)
         try:
             recipe = RecipeVariants(
@@ -215,15 +215,24 @@ def expand_table(
     return TablePlan(plan=plan, variants=variant_by_key, absent=absent)
 
 
-def _refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
+def refuse_clash(table: PaperTable, source: RowSource, overrides: Sequence[str]) -> None:
     """Refuse an override of a key that distinguishes the table's rows."""
-    row_keys = {key for key in source.set if key != ENCODER}
+    row_keys = [_stage_and_key(key) for key in source.set if key != ENCODER]
     for key in (override.partition("=")[0] for override in overrides):
-        if key.removeprefix("stages.") in {*row_keys, *map(without_stage, row_keys)}:
-            raise UsageError(
-                f"{key!r} distinguishes the rows of {table.name!r}",
-                hint="set another key, or write a grid of your own",
-            )
+        stage, name = _stage_and_key(key)
+        for row_stage, row_name in row_keys:
+            if name == row_name and (stage == row_stage or "" in {stage, row_stage}):
+                raise UsageError(
+                    f"{key!r} distinguishes the rows of {table.name!r}",
+                    hint="set another key, or write a grid of your own",
+                )
+
+
+def _stage_and_key(key: str) -> tuple[str, str]:
+    """Return the stage that KEY is of, empty for all or the only one, and the key in it."""
+    key = key.removeprefix("stages.")
+    name = without_stage(key)
+    return key.removesuffix(name), name
 
 
 def set_options(source: RowSource) -> list[str]:

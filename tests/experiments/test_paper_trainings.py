@@ -95,6 +95,7 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridEnvironment
     [
         ("liao", "table6", "objective.weight"),
         ("liao", "table6", "stages.objective.weight"),
+        ("liao", "table6", "stage.0.objective.weight"),
         ("chen", "section6_batch_size", "stages.optim.batch_size"),
         ("chen", "section6_batch_size", "stage.2.optim.batch_size"),
     ],
@@ -102,9 +103,12 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridEnvironment
 def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(
     place: GridEnvironment, paper: str, table: str, key: str
 ) -> None:
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(UsageError) as trained:
         cells(one(paper, table), place, f"{key}=2")
-    assert repr(key) in error.value.message
+    with pytest.raises(UsageError) as found:  # all rows would take one run
+        find_runs_of(one(paper, table), place.runs_folder, [f"{key}=2"], ENCODER)
+    for error in (trained, found):
+        assert repr(key) in error.value.message
 
 
 def test_one_encoder_for_all_leaves_out_rows_about_others() -> None:
