@@ -282,7 +282,7 @@ def grid_scores(
     pivoted = pivot(
         plan,
         measure,
-        rows=list(options.rows) or None,
+        rows=[*dict.fromkeys(options.rows)] or None,
         columns=options.columns,
         score=options.score,
         where=_axis_values(options.where),
@@ -335,13 +335,19 @@ def _measured(measure: ScoreFilter, pivoted: Pivot, columns: str | None) -> str:
 
 
 def _axis_values(conditions: Sequence[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in conditions]
-    for text, (_, equals, _) in zip(conditions, pairs, strict=True):
+    chosen: dict[str, str] = {}
+    for text in conditions:
+        axis, equals, label = text.partition("=")
         if not equals:
             raise UsageError(
                 f"--where takes AXIS=VALUE, not {text!r}", hint="for example --where optim.lr=2e-05"
             )
-    return {axis: label for axis, _, label in pairs}
+        if chosen.setdefault(axis, label) != label:
+            raise UsageError(
+                f"--where takes one value of {axis!r}, not {chosen[axis]!r} and {label!r}",
+                hint="select one, or show the axis with --rows",
+            )
+    return chosen
 
 
 def _rows(scores: GridScores) -> Iterator[dict[str, Any]]:

@@ -94,7 +94,7 @@ _EXCLUSIVE = (
 
 def named_rows(options: ReproductionOptions) -> dict[str, str]:
     """Return the model that a user names for each row."""
-    model_of_row = {}
+    model_of_row: dict[str, str] = {}
     for text in options.models:
         row, equals, model = text.partition("=")
         if not (row and equals and model):
@@ -102,7 +102,11 @@ def named_rows(options: ReproductionOptions) -> dict[str, str]:
                 f"--row takes ROW=MODEL: {text!r}",
                 hint="for example --row 'BERT-base SBERT=scores:sbert.csv'",
             )
-        model_of_row[row] = model
+        if model_of_row.setdefault(row, model) != model:
+            raise UsageError(
+                f"--row names {model_of_row[row]!r} and {model!r} for {row!r}",
+                hint="name one model for a row; average:A,B combines two",
+            )
     return model_of_row
 
 

@@ -84,6 +84,20 @@ def test_kinds_of_scores_that_are_named_are_all_shown(
     assert all(name in shown for name in SCORES)
 
 
+def test_an_axis_has_one_value_to_select_and_is_shown_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(tmp_path)
+    write_results(plan, list(plan.cells))
+    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    axis = "encoder.pooling"
+    words = ("table", "mine", "--data", "tiny", "--where", f"{axis}=cls", "--where")
+    assert answer(capsys, *words, f"{axis}=mean", code=ExitCode.USAGE) == ""
+    shown = answer(capsys, *words, f"{axis}=cls", "--rows", "optim.lr", "--rows", "optim.lr")
+    assert shown.count("optim.lr") == 1
+
+
 def test_status_shows_every_cell_and_lists_all_grids(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:

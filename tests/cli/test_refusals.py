@@ -120,6 +120,7 @@ REFUSALS = [
     ("reproduce liao --claims --from scores", 2, "--from scores reads the models that --row names"),
     ("reproduce liao --claims --row 0.1", 2, "--row takes ROW=MODEL: '0.1'"),
     ("reproduce liao --claims --row 0.11=dice", 2, "did you mean '0.1'?"),
+    ("reproduce liao --claims --row 0.1=dice --row 0.1=bm25", 2, "'dice' and 'bm25' for '0.1'"),
 ]
 
 
