@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from embedlab.commands.command import command
 from embedlab.commands.options import ChosenItems, Flag, ModelsAndFiles
 from embedlab.commands.terminal import Terminal
+from embedlab.core.errors import UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import Session
@@ -74,11 +75,18 @@ def pairs(options: PairsOptions, session: Session) -> Report:
     from embedlab.outcomes.selection import item_condition, items_that_fit
     from embedlab.outcomes.table import item_rows
     from embedlab.reports.frames import PAIRED
-    from embedlab.reports.pairs import pair_list
+    from embedlab.reports.pairs import listed_columns, pair_list
     from embedlab.scoring.selection import SelectedTask
 
     named_models, files = models_and_files(options, session.settings)
     names = list(dict.fromkeys(named_models))
+    taken = {*listed_columns(["dice"]), *OF_PAIR} - {"dice"}  # that model is that column
+    for name in names:
+        if name in taken:
+            raise UsageError(
+                f"{name!r} is a column of pairs, and cannot be the name of a model there too",
+                hint=f"give the model another name: mine={name}",
+            )
     if options.name:
         refuse_unnamable(options.name, options.expression)
     matches = item_condition(options.expression, names)

@@ -59,6 +59,7 @@ REFUSALS = [
         "option mteb is for whole",
     ),
     ("pairs a/b --where nothing>1", 2, "unknown field 'nothing'"),
+    ("pairs a/b gold", 2, "'gold' is a column of pairs"),
     ("pairs a/b --sort sentence1", 2, "no column to sort by named 'sentence1'"),
     ("pairs dice --data tiny --name all", 2, "--name 'all' needs items to store"),
     ("pairs dice --data tiny --task mr", 2, "'mr' has no pairs with a gold score"),
