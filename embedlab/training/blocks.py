@@ -103,7 +103,8 @@ class StageBlock:
         """Return those of the steps DUE, and the last, between which enough is trained: a
         measurement encodes as much as a few steps.
         """
-        spacing = ceil(MEASURED_ROWS / min(data.stage.optim.batch_size for data in self.stages))
+        fewest_rows = min(data.stage.optim.batch_size for data in self.stages)
+        spacing = ceil(MEASURED_ROWS / fewest_rows)
         measured_steps: list[int] = [self.steps]
         for step in sorted(due, reverse=True):
             if step <= measured_steps[-1] - spacing:
@@ -174,12 +175,22 @@ def _with_batches_of(leader: StageData, data: StageData) -> StageData:
 def _mixed(stages: Sequence[StageData], mix: MixSection) -> StageBlock:
     """Return the block of STAGES that one of them ends, as MIX says; the others restart their rows
     as often as needed.
+
+    Stages take their turns round by round, the last of which is the leader's alone; or each gives
+    as many batches as the leader's epoch has; or, in joint steps, as many as the leader in all.
     """
     sizes = [data.epochs[0] for data in stages]
-    place = {"first": 0, "smallest": int(np.argmin(sizes)), "largest": int(np.argmax(sizes))}
-    leader = place[mix.until]
+    places = {
+        "first": 0,
+        "smallest": int(np.argmin(sizes)),
+        "largest": int(np.argmax(sizes)),
+    }
+    leader = places[mix.until]
     leading = stages[leader]
-    turns = [turn if isinstance(turn := data.stage.optim.turn, int) else 1 for data in stages]
+    turns = []
+    for data in stages:
+        turn = data.stage.optim.turn
+        turns.append(turn if isinstance(turn, int) else 1)
     others = [data.index for data in stages if data is not leading]
     if others and mix.combine == "turns" and leading.steps < turns[leader]:
         raise UsageError(
@@ -194,10 +205,10 @@ def _mixed(stages: Sequence[StageData], mix: MixSection) -> StageBlock:
     else:
         lengths = leading.epochs if mix.combine == "epochs" else (leading.steps,)
         rounds = [[length] * len(stages) for length in lengths]
-    followed = (
-        data if data is leading else _follow(data, sum(steps))
-        for data, steps in zip(stages, zip(*rounds, strict=True), strict=True)
-    )
+    step_counts = [sum(steps) for steps in zip(*rounds, strict=True)]
+    followed = []
+    for data, count in zip(stages, step_counts, strict=True):
+        followed.append(data if data is leading else _follow(data, count))
     return StageBlock(
         stages=tuple(followed),
         combine=mix.combine,
@@ -232,17 +243,21 @@ def _shorten(blocks: Sequence[StageBlock], max_steps: int) -> list[StageBlock]:
         )
     shortened = []
     for block in blocks:
-        counts = block.batches_taken(min(max(max_steps - block.first, 0), block.steps))
+        steps = min(max(max_steps - block.first, 0), block.steps)
+        counts = block.batches_taken(steps)
         stages = tuple(map(_first_steps, block.stages, counts))
-        shortened.append(replace(block, stages=stages, first=min(block.first, max_steps)))
+        first = min(block.first, max_steps)
+        shortened.append(replace(block, stages=stages, first=first))
     return shortened
 
 
 def _first_steps(data: StageData, steps: int) -> StageData:
     """Return a stage with its first STEPS alone; its learning rate schedule covers those."""
     epochs = epochs_of_steps(data.epochs.__getitem__, steps)
-    last = len(epochs) - 1
-    passes = last + epochs[-1] / data.batches_in(last) if epochs else 0.0
+    passes = 0.0
+    if epochs:
+        last = len(epochs) - 1
+        passes = last + epochs[last] / data.batches_in(last)
     return replace(data, epochs=epochs, passes=passes)
 
 

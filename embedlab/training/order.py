@@ -72,6 +72,8 @@ def drawn_batches(
 ) -> list[Indices]:
     """Return the rows of each batch: GROUPS that are drawn for an epoch, shuffled within each of
     PARTS.
+
+    The draws have a generator of their own, so that the order is the same with and without them.
     """
     drawn_parts = [np.concatenate([draw.draw_groups(draws) for draw in part]) for part in parts]
     return [
@@ -175,10 +177,11 @@ def batch_order(rounds: Iterable[Sequence[int]], *, takes_turns: bool) -> Indice
     """
     order = []
     for counts in rounds:
+        if takes_turns:
+            order.append(np.repeat(np.arange(len(counts)), counts))
+            continue
         has_batch = np.arange(max(counts))[:, None] < np.asarray(counts)  # (batches, stages)
-        order.append(
-            np.repeat(np.arange(len(counts)), counts) if takes_turns else np.nonzero(has_batch)[1]
-        )
+        order.append(np.nonzero(has_batch)[1])
     return np.concatenate(order)
 
 

@@ -244,7 +244,12 @@ def first_example(data: StageData) -> list[tuple[str, str]]:
 
 
 def _epoch_order(stage: Stage, needs: Needs, rows: NumberedRows, ends: Indices) -> EpochOrder:
-    """Return what makes the batches of an epoch; ENDS are those of the datasets in the rows."""
+    """Return what makes the batches of an epoch; ENDS are those of the datasets in the rows.
+
+    Rows with the same sentence in the objective's shared column are a group, which is shuffled as
+    one. Datasets that are read in turn or in part have groups of their own: in turn, each is a part
+    of the epoch, and otherwise their groups are drawn and shuffled together.
+    """
     order, shares, size = stage.data.order, stage.data.shares or {}, stage.optim.batch_size
     if needs.parts_repeats and (order or shares):
         raise UsageError(
@@ -276,9 +281,11 @@ def _epoch_order(stage: Stage, needs: Needs, rows: NumberedRows, ends: Indices) 
     groups = group_rows(keys * len(ends) + number_of, size)
     first_rows = groups.rows[groups.bounds[:-1]]
     draws = []
-    for number, (name, start) in enumerate(zip(stage.data.names, [0, *ends], strict=False)):
+    starts = [0, *ends]
+    for number, name in enumerate(stage.data.names):
         indices = np.flatnonzero(number_of[first_rows] == number)
-        units = (first_rows[indices] - start) // _rows_a_unit(stage, number)
+        rows_in_dataset = first_rows[indices] - starts[number]
+        units = rows_in_dataset // _rows_a_unit(stage, number)
         draws.append(Draw(groups=indices, units=units, share=shares.get(name, 1.0)))
     parts = [[draw] for draw in draws] if order == "in-turn" else [draws]
     return partial(drawn_batches, groups, parts, size)
