@@ -9,6 +9,7 @@ import pytest
 
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
+from embedlab.experiments.pivot import marked_best, seed_test
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.detail import result_rows
@@ -139,3 +140,21 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Sett
     ]
     assert [row.numbers["dev"].is_best for row in found.rows] == [False, False, False, True]
     assert found.verdict.startswith("dev chooses lr 2e-05, pooling mean with 81.50 ± 0.71; sts12")
+
+
+def test_places_with_the_same_best_number_are_named(settings: Settings) -> None:
+    plan = make_grid(settings)
+    (entry,) = RunFollower(settings.runs).look().entries()
+    scores = read_scores(plan, settings)
+    of_dev = [key for key in scores.spreads if key[1] == "dev"]
+    numbers = dict(
+        zip(of_dev, [(51.0, 52.0), (61.0, 62.0), (81.0, 82.0), (81.0, 82.0)], strict=True)
+    )
+    spreads = {
+        key: replace(scores.spreads[key], values=own, is_best=False) for key, own in numbers.items()
+    }
+    level = replace(scores, spreads=scores.spreads | marked_best(spreads, seed_test))
+    verdict = build_board(entry, level).verdict
+    assert verdict == (
+        "none is the best: lr 2e-05, pooling cls; lr 2e-05, pooling mean have the same dev"
+    )

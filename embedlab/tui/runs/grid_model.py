@@ -9,7 +9,7 @@ from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import duration, first_few
 from embedlab.core.settings import Settings
-from embedlab.experiments.pivot import DEV_SCORE, CellSpread, Pivot
+from embedlab.experiments.pivot import DEV_SCORE, LAST_DIGIT, CellSpread, Pivot
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import GridFollower
 from embedlab.tui.runs.model import ENDED, Entry, Training, newest_of, short_labels
@@ -108,10 +108,16 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
     """Which place the dev score chooses, else the last column, and what may be as good."""
     column = DEV_SCORE if DEV_SCORE in columns else columns[-1] if columns else ""
     marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
-    tied = [short_labels(row.labels) for row, spread in marked if spread.is_tied]
+    tied = {short_labels(row.labels): spread.mean for row, spread in marked if spread.is_tied}
     best_row = next((pair for pair in marked if pair[1].is_best), None)
     if best_row is None:
-        return "all are equal to the last digit: none is the best" if tied else ""
+        top = max(tied.values(), default=0.0)
+        equal = [labels for labels, mean in tied.items() if top - mean < LAST_DIGIT / 2]
+        return (
+            f"none is the best: {first_few(equal, 3, separator='; ')} have the same {column}"
+            if tied
+            else ""
+        )
     if (other_count := len(marked) - 1) < 1:
         return ""
     row, spread = best_row
