@@ -24,6 +24,7 @@ from embedlab.tui.room import Host
 from embedlab.tui.theme import model_sign
 
 _NUMBER = 6  # cells of a number, with the blank before it
+_NAME = 14  # cells of a model whose name is shown
 _LEAST_TEXT = 140  # cells, below which the second sentence has a line of its own
 _GUTTER = 2
 _WIDE = 90  # cells, from which the columns have their names whole
@@ -148,8 +149,9 @@ class ItemTable(ScrollView, can_focus=True):
     def _lay_out(self) -> None:
         """Give gold, Dice and each model a column, and the sentences what is left."""
         inner_width = self.scrollable_content_region.width
-        longest = 14 if inner_width >= _WIDE else _NUMBER + 1
         models = self.models
+        has_room = inner_width >= max(_WIDE, 3 * _NAME * len(models))  # sentences get most of it
+        longest = _NAME if has_room else _NUMBER + 1
         columns = [GOLD, *([] if DICE in models else [DICE]), *([GAP] if len(models) > 1 else [])]
         self._widths = {name: _NUMBER + (name == GOLD) for name in columns} | {
             name: max(_NUMBER + 1, min(len(name) + 3, longest)) for name in models
@@ -211,7 +213,9 @@ class ItemTable(ScrollView, can_focus=True):
             title, colour = self._column(name)
             arrow = ("↓" if self.view.is_descending else "↑") * (name == self.view.sort)
             room = width - 1 - len(arrow)
-            title = (title if len(title) <= room else f"{title[: room - 1]}…") + arrow
+            if len(title) > room:  # a sign alone says more than few letters
+                title = title[:1] if room <= _NUMBER else f"{title[: room - 1]}…"
+            title += arrow
             segments.append(Segment(f"{title:>{width - 1}} ", self._style(colour, bold=True)))
         texts = " sentences"
         if self.lines_each == 1:
