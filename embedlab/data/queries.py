@@ -80,12 +80,12 @@ class Queries:
         """Return whether more than the ids is known."""
         return SENTENCES[0] in self.part.frame.columns
 
-    @property
+    @cached_property
     def texts(self) -> list[str]:
         """The queries."""
         return self.queries["text"].to_list()
 
-    @property
+    @cached_property
     def candidates(self) -> list[str]:
         """The documents."""
         return self.documents["text"].to_list()
