@@ -164,6 +164,52 @@ async def test_a_typed_pair_is_scored_under_the_signs_of_the_chosen_models(opene
         assert words[3] == ["fast", "-0.143"]  # without it both are the same
 
 
+async def test_items_are_turned_round_copied_noted_and_limited_to_a_dataset(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        table = app.query_one(ItemTable)
+        await pilot.press("s", "S")
+        await until(pilot, lambda: app.view and app.view.sort == GAP)
+        await until(pilot, lambda: app.view and not app.view.is_descending)
+        assert app.view is not None
+        assert table.row == int(np.nanargmin(app.view.facts.gap))
+        sentences = app.view.facts.outcomes.sentences
+        pair = [sentences[name][table.row] for name in ("sentence1", "sentence2")]
+        await pilot.press("y")
+        assert app.clipboard == "\n".join(pair)
+        await pilot.press("number_sign")
+        at_once(pilot, "odd\r")
+        await until(pilot, lambda: "odd" in screen_text(app))
+        first = app.shown.datasets[0]
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: app.items.dataset == first)
+        blocks = app.view.facts.outcomes.blocks
+        assert {blocks[app.view.facts.blocks[row]].dataset for row in app.view.rows} == {first}
+        await pilot.press("left_square_bracket", "i")
+        await until(pilot, lambda: "what limits the numbers" in screen_text(app))
+        assert app.items.dataset is None
+
+
+async def test_rows_of_a_comparison_are_cut_sorted_and_limited_by_keys(opened: Open) -> None:
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        room = app.query_one(CompareRoom)
+        await pilot.press("2")
+        await until(pilot, lambda: room.comparison is not None)
+        await pilot.press("b")
+        await until(pilot, lambda: "source" in screen_text(app))
+        await until(pilot, lambda: room.comparison and room.comparison.slicing.by == "source")
+        await pilot.press("A", "C")
+        await until(pilot, lambda: room.comparison and room.comparison.slicing.common)
+        assert room.comparison is not None
+        assert room.comparison.slicing.aggregate == "mean"
+        await pilot.press("s")
+        deltas = [abs(line.delta) for line in room._lines]
+        assert deltas == sorted(deltas, reverse=True)
+        await pilot.press("p")
+        await until(pilot, lambda: "against gold →" in screen_text(app))
+
+
 async def test_the_rooms_look_as_their_pictures(opened: Open) -> None:
     async with opened((140, 40)) as pilot:
         app = dashboard(pilot)
