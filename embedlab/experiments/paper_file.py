@@ -125,6 +125,11 @@ def load_paper(paper: str) -> dict[str, PaperTable]:
     """
     path = paper_folder(paper) / PAPER_FILE
     values = read_paper(paper)
+    for name in values.tables:
+        if Path(name).name != name:  # its trainings are stored under it, and its CSV file
+            raise UsageError(
+                f"{path}: {name!r} cannot name a table", hint="for example [tables.table1]"
+            )
     tables = {
         name: build(_Table, table, where=str(path), prefix=f"tables.{name}")
         for name, table in values.tables.items()

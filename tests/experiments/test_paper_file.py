@@ -278,6 +278,14 @@ def test_rows_that_cannot_be_made_are_refused(rows: str, said: str, tmp_path: Pa
     assert said in error.value.message
 
 
+@pytest.mark.parametrize("name", ["a/../../../x", "a/b", ""])
+def test_a_table_has_the_name_of_a_file_so_that_nothing_is_written_elsewhere(
+    name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="cannot name a table"):
+        own_table(tmp_path, OWN.replace("tables.table1", f'tables."{name}"'), "model,STS12\n")
+
+
 def test_a_table_of_rows_without_columns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has rows and no columns"):
         own_table(
