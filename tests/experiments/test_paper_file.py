@@ -278,7 +278,7 @@ def test_rows_that_cannot_be_made_are_refused(rows: str, said: str, tmp_path: Pa
     assert said in error.value.message
 
 
-@pytest.mark.parametrize("name", ["a/../../../x", "a/b", ""])
+@pytest.mark.parametrize("name", ["a/../../../x", "a/b"])
 def test_a_table_has_the_name_of_a_file_so_that_nothing_is_written_elsewhere(
     name: str, tmp_path: Path
 ) -> None:
