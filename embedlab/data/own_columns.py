@@ -500,7 +500,7 @@ class _Columns:
         that could make them another kind.
         """
         stated_roles = self.file.roles.keys()
-        if not any(stated_roles <= kind.columns.keys() for kind in KINDS):
+        if not _are_of_one_kind(stated_roles):
             raise UsageError(
                 f"{self.file.text!r}: {', '.join(stated_roles)} are not parts of one kind of rows",
                 hint="; ".join(f"{kind.title}: {', '.join(kind.columns)}" for kind in KINDS),
@@ -682,8 +682,8 @@ class _Columns:
             )
         kinds = [PAIRS, TRIPLETS][: len(texts) - 1] or [SENTENCES]
         raise self._ambiguous(
-            f"{len(texts)} columns of texts ({first_few(texts)}), whose names do not say what they "
-            f"hold",
+            f"{count_text(len(texts), 'columns of texts')} ({first_few(texts)}), whose names do not "
+            f"say what they hold",
             *(self._typed(dict(zip(kind.texts, texts, strict=False))) for kind in kinds),
         )
 
@@ -700,10 +700,12 @@ class _Columns:
 
     def _typed(self, roles: Mapping[str, str], **options: object) -> str:
         """Return the file's name as one types it with ROLES and OPTIONS, and with what the user
-        typed about other parts and columns; empty where a column has no name.
+        typed about other parts and columns of such rows; empty where a column has no name.
         """
         stated = self.file.roles.items()
         other_roles = {role: name for role, name in stated if name not in roles.values()}
+        if not _are_of_one_kind({*other_roles, *roles}):
+            other_roles = {}
         file = self.file.with_options(roles=other_roles | {**roles}, **options)
         return "" if "" in roles.values() else f"'{file.text}'"
 
@@ -715,6 +717,10 @@ class _Columns:
         no_label = [label for label in labels if is_no_label(label) and label not in meanings]
         drop = {name: ",".join(no_label)} if no_label else self.file.drop
         return self._typed({"label": name}, labels=meanings, drop=drop)
+
+
+def _are_of_one_kind(roles: Set[str]) -> bool:
+    return any(roles <= kind.columns.keys() for kind in KINDS)
 
 
 def _unknown(labels: Sequence[str]) -> dict[str, str]:

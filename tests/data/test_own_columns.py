@@ -150,6 +150,8 @@ csv?s1=a&s2=b :: a=L b=R rating=% grade=% :: own.csv?s1=a&s2=b&score=rating' or 
 csv :: s1=L s2=R label=x|y score=% :: 'score' may be their score, and 'label' their label
 csv :: text=L label=good|bad :: 'label' is called a label, and sentences have none :: own.csv?sentence=text' to leave 'label' out
 csv :: sentence1=L score=% :: 'score' is called a score, and sentences have none :: own.csv?sentence=sentence1' to leave
+csv?score=score :: text=L score=% :: 1 column of texts (text) :: own.csv?sentence=text'
+csv?s1=a&s2=b :: a=L b=R c=N :: 'c' may be their negative :: own.csv?anchor=a&positive=b'
 csv :: a=# b=# :: has no column of texts: found a, b
 # labels whose meaning nobody said; one is offered where all are written as people write them
 csv :: a=L b=R label=0|1|2 :: labels=0:entailment,1:neutral,2:contradiction'
