@@ -20,7 +20,14 @@ from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.file_name import TEXT_FILE, parse_file_name
 from embedlab.data.own_columns import LABELLED, SCORED, own_data
 from embedlab.data.score_scale import ScoreScale, unusual_scores
-from embedlab.data.table_file import TABLES, class_texts, number_of, read_rows, row_places
+from embedlab.data.table_file import (
+    TABLES,
+    class_texts,
+    number_of,
+    read_rows,
+    row_places,
+    selected_rows,
+)
 from embedlab.data.text_file import PLACE
 from embedlab.data.words import normalise
 
@@ -71,7 +78,7 @@ def _splits_of_file(name: str, split: str) -> list[OwnSplit]:
     if not file.is_table:
         return [_read_split(name, split)]
     settled_columns = [PLACE, *file.where, *file.drop, *file.roles.values()]
-    rows = read_rows(file.path, needed=())
+    rows = selected_rows(file.path, read_rows(file.path, needed=()), file.where, file.drop)
     column, counts = split_column(rows, settled_columns) or ("", {})
     if len(counts) < 2:
         return [_read_split(name, split)]

@@ -87,3 +87,15 @@ def test_of_labels_and_of_texts_alone_is_found_what_is_wrong_without_a_score(
         (tmp_path / f"{split}.CSV").write_text(text)
     found = findings_of(own_splits(str(tmp_path)))
     assert {(each.split, each.check): each.rows for each in found} == expected
+
+
+def test_the_splits_of_chosen_rows_are_those_that_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{_text(row)},{_text(90 + row)},{row % 6}" for row in range(30)]
+    ends = ["train,one", "test,one", "dev,two"]
+    lines = [f"{text},{ends[row % 3]}" for row, text in enumerate(rows)]
+    Path("own.csv").write_text("\n".join(["sentence1,sentence2,score,split,genre", *lines]))
+    splits = own_splits("own.csv?where=genre:one")
+    assert [(split.split, split.rows.height) for split in splits] == [("train", 10), ("test", 10)]
