@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 
@@ -24,33 +24,31 @@ _KINDS = {
 }
 
 
-class OtherContent(NamedTuple):
-    """The actual content of a file whose name says something else, and what to do with it."""
-
-    what: str
-    hint: str
-
-
 _SIGNED = 64  # bytes
 GZIP = b"\x1f\x8b"
 _PACKED = "unpack it, and name what was in it"
-# How files begin that are in the place of others; in lower case.
-_SIGNATURES = {
-    b"version https://git-lfs.github.com/spec/": OtherContent(
-        "a git-lfs pointer, not the file itself", "fetch the file: git lfs pull"
+# How files begin that are in the place of others, in lower case; what they are, and what to do with
+# them.
+_SIGNATURES: tuple[tuple[bytes | tuple[bytes, ...], str, str], ...] = (
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "a git-lfs pointer, not the file itself",
+        "fetch the file: git lfs pull",
     ),
-    b"<!doctype html": OtherContent("a web page, not the file", "get the file again"),
-    b"<html": OtherContent("a web page, not the file", "get the file again"),
-    GZIP: OtherContent("compressed by gzip", _PACKED),
-    b"bzh91ay&sy": OtherContent("compressed by bzip2", _PACKED),
-    b"\xfd7zxz": OtherContent("compressed by xz", _PACKED),
-    b"\x28\xb5\x2f\xfd": OtherContent("compressed by zstd", _PACKED),
-    b"pk\x03\x04": OtherContent("a zip archive or a spreadsheet", "unpack it, or save it as .csv"),
-    b"par1\x15": OtherContent("a parquet file", "let its name end in .parquet"),
-    b"arrow1": OtherContent("an Arrow file", "write its rows into a .parquet file"),
-    b"\xff\xfe": OtherContent("text in UTF-16", "convert it to UTF-8, for example with iconv"),
-    b"\xfe\xff": OtherContent("text in UTF-16", "convert it to UTF-8, for example with iconv"),
-}
+    ((b"<!doctype html", b"<html"), "a web page, not the file", "get the file again"),
+    (GZIP, "compressed by gzip", _PACKED),
+    (b"bzh91ay&sy", "compressed by bzip2", _PACKED),
+    (b"\xfd7zxz", "compressed by xz", _PACKED),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd", _PACKED),
+    (b"pk\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save it as .csv"),
+    (b"par1\x15", "a parquet file", "let its name end in .parquet"),
+    (b"arrow1", "an Arrow file", "write its rows into a .parquet file"),
+    (
+        (b"\xff\xfe", b"\xfe\xff"),
+        "text in UTF-16",
+        "convert it to UTF-8, for example with iconv",
+    ),
+)
 
 
 def read_foreign(path: Path, *, limit: int, error: type[EmbedlabError] = MissingError) -> bytes:
@@ -156,29 +154,27 @@ def _too_large(path: Path, limit: int, error: type[EmbedlabError]) -> EmbedlabEr
 
 def refuse_other_content(path: Path) -> None:
     """Refuse the file at PATH where it is by its signature another one than its name says."""
-    content = _content_of(path)
-    if content is not None and not (
-        path.suffix.lower() == ".parquet" and "parquet" in content.what
-    ):
-        raise MissingError(f"{path} is {content.what}", hint=content.hint)
+    content, hint = _content_of(path)
+    is_named_so = path.suffix.lower() == ".parquet" and "parquet" in content
+    if content and not is_named_so:
+        raise MissingError(f"{path} is {content}", hint=hint)
 
 
 def hint_of_content(path: Path, otherwise: str) -> str:
     """Return what the file at PATH is by its signature and what to do with it; OTHERWISE if its
     signature is unknown.
     """
-    content = _content_of(path)
-    return otherwise if content is None else f"it is {content.what}: {content.hint}"
+    content, hint = _content_of(path)
+    return f"it is {content}: {hint}" if content else otherwise
 
 
-def _content_of(path: Path) -> OtherContent | None:
+def _content_of(path: Path) -> tuple[str, str]:
+    """Return what the file at PATH is instead of text or weights, by its signature, and what to do
+    with it; empty texts if its signature is unknown.
+    """
     with path.open("rb") as file:
-        return other_content(file.read(_SIGNED))
-
-
-def other_content(head: bytes) -> OtherContent | None:
-    """Return what a file that begins with HEAD is instead of text or weights, by its signature."""
-    start = head[:_SIGNED].lstrip().lower()
-    return next(
-        (content for signature, content in _SIGNATURES.items() if start.startswith(signature)), None
-    )
+        start = file.read(_SIGNED).lstrip().lower()
+    for signature, content, hint in _SIGNATURES:
+        if start.startswith(signature):
+            return content, hint
+    return "", ""
