@@ -145,8 +145,6 @@ class SliceRows:
         of the true one, where the s are the topics' shares of a group. Sign flips know of one such
         sum alone, that of all rows.
         """
-        if not len(self.groups) or not self.groups.any():
-            return np.ones(len(self.groups))
         numbers = self.row_topics
         remaining = np.empty(len(self.groups))
         topic_shares = np.bincount(numbers, weights=self.row_shares)

@@ -116,10 +116,7 @@ class _Order:
         """Sum of the WEIGHTS of larger values and half of those of equal ones, divided by all rows;
         (rows,).
         """
-        ordered = weights[self.rows]
-        group_sums = (
-            ordered if len(self.starts) == len(ordered) else np.add.reduceat(ordered, self.starts)
-        )
+        group_sums = np.add.reduceat(weights[self.rows], self.starts)
         weight_above = np.cumsum(group_sums[::-1])[::-1] - group_sums / 2
         return weight_above[self.group] / len(weights)
 

@@ -24,7 +24,6 @@ from embedlab.runs.outcomes import TEXT_IDS
 
 if TYPE_CHECKING:
     from embedlab.choices import Aggregate
-    from embedlab.outcomes.frame import Block
     from embedlab.outcomes.selection import ItemSelection
 
 
@@ -115,25 +114,21 @@ def outcome_evidence(
     by_suite: dict[str, list[Evidence]] = {block.suite: [] for block in outcomes.blocks}
     # The first measure of whole datasets, which averages are over.
     whole_datasets: dict[str, dict[str, Evidence]] = {suite: {} for suite in by_suite}
-    tested_blocks = {part.block for part in parts} if is_tested else set()
-    near_finders = {number: outcomes.blocks[number].near for number in tested_blocks}
-    near = {number: find() for number, find in near_finders.items() if find is not None}
+    near: dict[int, NearDuplicates] = {}
+    for number in {part.block for part in parts} if is_tested else ():
+        find = outcomes.blocks[number].near
+        if find is not None:
+            near[number] = find()
     for done, items in enumerate(parts):
-        block = outcomes.blocks[items.block]
-        evidences = list(
-            _slice_evidence(
-                outcomes,
-                block,
-                items,
-                members,
-                aggregate,
-                near=near.get(items.block),
-                is_tested=is_tested,
-            )
+        suite = outcomes.blocks[items.block].suite
+        own_near = near.get(items.block)
+        measured = _slice_evidence(
+            outcomes, items, members, aggregate, near=own_near, is_tested=is_tested
         )
-        by_suite[block.suite] += evidences
+        evidences = list(measured)
+        by_suite[suite] += evidences
         if items.is_whole:
-            whole_datasets[block.suite][items.key] = evidences[0]
+            whole_datasets[suite][items.key] = evidences[0]
         if progress:
             progress(done + 1, len(parts))
     for suite, evidences in by_suite.items():
@@ -155,7 +150,6 @@ def outcome_evidence(
 
 def _slice_evidence(
     outcomes: Outcomes,
-    block: Block,
     item_slice: ItemSlice,
     members: Sequence[str],
     aggregate: Aggregate,
@@ -163,6 +157,7 @@ def _slice_evidence(
     near: NearDuplicates | None,
     is_tested: bool,
 ) -> Iterator[Evidence]:
+    block = outcomes.blocks[item_slice.block]
     items = gold_items = outcomes.rows[item_slice.rows]
     values = outcomes.predictions.select(members)[item_slice.rows].fill_nan(None)
     if items["gold"].null_count():

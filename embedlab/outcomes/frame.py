@@ -98,8 +98,6 @@ class Outcomes:
         texts = pl.DataFrame([first, second.zip_with(second.is_not_null(), first)])
         has_text = first.is_not_null()
         keys = with_text_keys(texts.filter(has_text)).select(KEYS)
-        if has_text.all():
-            return keys
         nulls = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(first))
         return pl.DataFrame({key: nulls.scatter(has_text.arg_true(), keys[key]) for key in KEYS})
 
