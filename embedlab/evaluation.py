@@ -4,7 +4,7 @@ gathered to be compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from embedlab.core.settings import Settings
     from embedlab.encoders.encoder import PairScorer
     from embedlab.runs.evaluations import Evaluation
-    from embedlab.runs.outcomes import StoredOutcomes
     from embedlab.scoring.selection import SelectedTask
 
 
@@ -217,10 +216,22 @@ def encode_for_all(models: Sequence[Model], work: Work, session: Session) -> Rea
     What is missing is reported first; of a single task that is an error, as is a model that cannot
     do it.
     """
-    ready = _check_ready(models, work, session)
+    if session.settings.device in {"cuda", "mps"}:  # refused also where all scores are stored
+        from embedlab.encoders.device import machine
+
+        machine(session.settings)
+    members = [spec for model in models for spec in model.members]
+    ready = check_all(members, work, session.settings)
+    unfit = () if work.skips_unfit else ready.unfit.values()
+    refusals = [*ready.missing.values(), *unfit]
+    if work.is_one and refusals:
+        raise refusals[0]
+    missing_parts = [error for texts in ready.texts.values() for error in texts.missing]
+    for error in (*ready.missing.values(), *missing_parts):
+        session.report(error)
     source = Source.from_settings(session.settings)
     stored: dict[tuple[str, SelectedTask], Evaluation] = {}
-    for spec in (spec for model in models for spec in model.members):
+    for spec in members:
         score_place = ScorePlace.of(spec, session.settings)
         for selected in () if work.again else work.selected:
             name = selected.stored_name(selected.definition.setting(work.setting))
@@ -338,26 +349,6 @@ def label_progress(progress: StartProgress, spec: ModelSpec) -> StartProgress:
     return lambda work: progress(f"{title_of(spec.name)}: {work}")
 
 
-def _check_ready(models: Sequence[Model], work: Work, session: Session) -> Readiness:
-    """What can be done; the error of a single task, or of the last that cannot, is raised."""
-    if session.settings.device in {"cuda", "mps"}:  # refused also where all scores are stored
-        from embedlab.encoders.device import machine
-
-        machine(session.settings)
-    members = [spec for model in models for spec in model.members]
-    ready = check_all(members, work, session.settings)
-    if work.is_one and ready.missing:
-        raise next(iter(ready.missing.values()))
-    if work.is_one and ready.unfit and not work.skips_unfit:
-        raise next(iter(ready.unfit.values()))
-    for error in (
-        *ready.missing.values(),
-        *(error for texts in ready.texts.values() for error in texts.missing),
-    ):
-        session.report(error)
-    return ready
-
-
 def gather(
     names: Sequence[str],
     selected: Sequence[SelectedTask],
@@ -458,13 +449,19 @@ def _add_results(
         text = f"{refusal}: {first_few(refused_texts, 3)}"
         gathered.notes.append(Note(text, models=[*refused], short_texts=[text], kind="unread"))
     results: dict[str, TaskResult] = {}
+    with_texts: set[str] = set()  # datasets whose items have texts in an earlier result
     for model in models:
         text_notes = _note_training_text(gathered, model, session)
         provenance = gathered.models_by_name[model.name]
         for spec, result in zip(model.members, model_results[model.name], strict=False):
-            results[spec.name] = replace(
-                result, outcomes=tuple(_with_texts_once(result.outcomes, results))
-            )
+            outcomes = []
+            for outcome in result.outcomes:
+                items = outcome.items
+                if outcome.name in with_texts:  # texts take most memory
+                    items = items.select("item", "gold", PREDICTED)
+                outcomes.append(replace(outcome, items=items))
+            with_texts |= {outcome.name for outcome in outcomes}
+            results[spec.name] = replace(result, outcomes=tuple(outcomes))
             provenance.overlaps |= result.overlaps
             provenance.signatures.append(_signature(spec, selected, result, work.setting))
             provenance.marks |= result.marks
@@ -477,9 +474,9 @@ def _add_results(
     if results and selected.definition.trains_classifiers:
         gathered.notes.append(f"{selected.task}: classifiers in the setting {work.setting!r}")
     members = member_columns(gathered.models)
-    outcomes = item_outcomes(selected, results, members, session.settings.cache, gathered.texts)
-    if outcomes is not None:
-        gathered.outcomes.append(outcomes)
+    items_of_all = item_outcomes(selected, results, members, session.settings.cache, gathered.texts)
+    if items_of_all is not None:
+        gathered.outcomes.append(items_of_all)
     gathered.figures += figure_evidence(selected.task, results, members)
 
 
@@ -492,18 +489,6 @@ def _note_training_text(gathered: ComparisonInput, model: Model, session: Sessio
     lack = text.lack or UNCOUNTED if is_uncounted else ""
     gathered.models_by_name[model.name] = ModelProvenance(text=text.text, lack=lack)
     return [model_note(model.name, note) for note in text.notes]
-
-
-def _with_texts_once(
-    outcomes: Iterable[StoredOutcomes], results: Mapping[str, TaskResult]
-) -> Iterator[StoredOutcomes]:
-    """Yield OUTCOMES, without the texts of items that RESULTS have: texts take most memory."""
-    names = {earlier.name for result in results.values() for earlier in result.outcomes}
-    for outcome in outcomes:
-        items = outcome.items
-        if outcome.name in names:
-            items = items.select("item", "gold", PREDICTED)
-        yield replace(outcome, items=items)
 
 
 def _signature(
