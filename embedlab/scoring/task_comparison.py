@@ -26,6 +26,7 @@ from embedlab.models.published import is_packaged
 from embedlab.outcomes.frame import DATASET, ItemSlice, Outcomes, is_expression, join_outcomes
 from embedlab.outcomes.stored import join_members
 from embedlab.runs.signature import HASH_DIGITS, Signature, merged
+from embedlab.runs.store import RunFolder
 from embedlab.scoring.provenance import COMMON, overlap_sign
 from embedlab.scoring.training_text import keyed_items
 
@@ -426,7 +427,7 @@ def _is_published(spec: ModelSpec) -> bool:
 
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:
-    """Return the runs that a member is made of."""
+    """Return the runs that a member is made of, however it is read."""
     if spec.parts:
         return frozenset().union(*(_runs_behind(part) for part in spec.parts))
-    return frozenset({spec.name} if spec.is_run else ())
+    return frozenset({RunFolder(Path(spec.location).parent).id} if spec.is_run else ())

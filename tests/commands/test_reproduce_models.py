@@ -17,6 +17,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
+from embedlab.runs.store import RunFolder
 
 
 def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
@@ -64,6 +65,17 @@ def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row
         members, ReproductionOptions(models=("A=dice",), from_="scores"), session
     )
     assert {row: len(own) for (row, _), own in alone.items()} == {"A": 1, "B": 0}
+
+
+def test_a_run_is_the_same_run_however_it_is_read(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        RunFolder.of(tmp_path, name, 1).model.mkdir(parents=True)
+    session = NotebookSession(settings=Settings(runs=tmp_path))
+    members = {("A", ""): ()}
+    for model, runs in (("a?pooling=cls", {"a@1"}), ("average:a@dim=2,b", {"a@1", "b@1"})):
+        options = ReproductionOptions(models=(f"A={model}",))
+        (member,) = with_named_rows(members, options, session)["A", ""]
+        assert member.runs == runs
 
 
 def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -> None:
