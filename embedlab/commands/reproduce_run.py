@@ -392,12 +392,14 @@ def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repr
 
 
 def _runs_of(rows: EvaluatedTable, row: str, session: Session) -> list[RunFolder]:
-    runs = session.settings.runs
-    return [
-        RunFolder.of(runs, member.name.partition("@")[0], member.seed)
+    """Return the runs behind a row; what combines several has no training of its own."""
+    ids = [
+        run.partition("@")
         for member in rows.members[row, ""]
-        if member.seed is not None
+        if len(member.runs) == 1
+        for run in member.runs
     ]
+    return [RunFolder.of(session.settings.runs, name, int(seed)) for name, _, seed in ids]
 
 
 def _last_scores(run: RunFolder) -> list[float]:

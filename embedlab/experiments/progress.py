@@ -125,6 +125,8 @@ def seconds_spent(run: RunFolder) -> float:
 
     The speed of its last steps is not enough: the stages of a recipe differ by far.
     """
+    if not run.events_file.is_file():  # a model alone was copied
+        return 0.0
     with run.events_file.open("rb") as file:
         first = events.from_line(file.readline())
     recent = events.tail(run.events_file)

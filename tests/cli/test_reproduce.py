@@ -168,7 +168,11 @@ def test_minutes_of_whole_trainings_are_beside_the_printed_ones(
     for seed, minutes in ((1, 10), (2, 14)):
         finished = Finished(time=1000.0 + 60 * minutes, step=9)
         begun("base", seed, recipe, tiny_encoder, started, finished)
+    begun("base", 3, recipe, tiny_encoder, started)
+    RunFolder.of(Path("runs"), "base", 3).events_file.unlink()  # its model alone was copied
     words = ("reproduce", "liao", "section6", "--from", "runs", "--encoder", str(tiny_encoder))
+    # what combines runs has no training of its own
+    words += ("--row", "allpalln-lambda0.3-SCL=average:base@1,base@2")
     _, numbers = tables(embedlab(*words, "--json"))
     lines = {(row["row"], row["what"]): row["minutes"] for row in numbers["rows"]}  # type: ignore[attr-defined]
     assert lines["SBERT baseline", "published"] == 20
