@@ -187,7 +187,7 @@ def open_query_file(name: str) -> Queries:
     if is_query_folder(name):
         return open_query_folder(name)
     data = own_data(name)
-    anchor, positive, *negative = (data.frame[column].cast(pl.String) for column in data.texts)
+    anchor, positive, *negative = (data.frame[column] for column in data.texts)
     pairs = pl.DataFrame({_PAIR[0]: anchor, _PAIR[1]: positive})
     if (source := data.file.source or "source") in data.frame.columns:
         pairs = pairs.with_columns(source=data.frame[source].cast(pl.String))
@@ -263,7 +263,6 @@ def open_own_rows(path: Path, shape: RowShape, section: DataSection) -> Part:
         scale = "correct it, or state the scale of the scores in the objective's options"
         rows = with_numbers(path, rows, column_of[name], bounds, scale, skipped)
     frame = rows.select(pl.col(column).alias(name) for name, column in column_of.items())
-    frame = frame.with_columns(pl.col(*shape.texts).cast(pl.String))
     return Part.of_file(path, ParsedRows(frame=frame, skipped=skipped), name=path.name)
 
 
