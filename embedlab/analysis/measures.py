@@ -26,6 +26,7 @@ from embedlab.analysis.influence import (
 from embedlab.analysis.leaving_out import Without, spearman_without
 
 CUTS = (1, 10, 100)  # of recall@k in tables
+TOPS = (1, 3, 10)  # ranks at which a predicted word counts as found
 FIRST = 10  # of nDCG@10 and MRR@10
 MOST_GRADES = 1024
 
@@ -392,6 +393,7 @@ _MEASURES = (
         _query_measure(f"recall@{cut}", "share", partial(query_recall, cut=cut))
         for cut in sorted({*CUTS, 5})
     ),
+    *(_query_measure(f"top-{cut}", "share", partial(query_recall, cut=cut)) for cut in TOPS),
     _query_measure(
         "entailed closer",
         "share",

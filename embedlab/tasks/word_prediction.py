@@ -2,6 +2,7 @@
 vocabulary.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.measures import FIRST, MEASURES, TOPS
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.printable import count_text
 from embedlab.core.recipe import Recipe
@@ -19,9 +21,15 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.config import is_bare
 from embedlab.models.location import model_folder
-from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Selection, Task, TaskResult, evaluation_of, score
+from embedlab.tasks.task import (
+    Selection,
+    Task,
+    TaskResult,
+    evaluation_of,
+    outcomes_of,
+    score,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -30,8 +38,8 @@ if TYPE_CHECKING:
     from embedlab.encoders.word_head import WordHead, WordHeadKind
 
 
-CUT = 10  # lower ranks count as not found; DefSent's MRR@10
-TOPS = (1, 3, 10)
+# DefSent's; an item is a definition, its prediction the rank of its word
+METRICS = (f"mrr@{FIRST}", *(f"top-{cut}" for cut in TOPS))
 LOGIT_ROWS = 512  # logits of 30,000 words each: 60 MB
 
 Ranks = NDArray[np.int64]
@@ -39,9 +47,9 @@ Ranks = NDArray[np.int64]
 
 def evaluate_words(
     encoder: "TransformerEncoder", part: Part, progress: ProgressCallback | None = None
-) -> Evaluation:
-    """MRR@10 and top-k accuracy over the definitions of PART whose word is one token of the
-    encoder.
+) -> TaskResult:
+    """The rank of the word of each definition of PART whose word is one token of the encoder, and
+    the measures of these ranks.
 
     The encoder's word head is used; a run that was trained with head "tied" uses its own word
     vectors. An encoder without a head is a UsageError.
@@ -51,16 +59,36 @@ def evaluate_words(
     from embedlab.encoders.word_head import load_word_head
 
     words = encoder.word_ids(part.frame["word"].to_list())
-    rows = part.frame.filter(pl.Series(words >= 0))
-    if rows.is_empty():
+    rows = np.flatnonzero(words >= 0)
+    if not len(rows):
         raise MissingError(
             f"no word of {part.state.name!r} ({part.state.split}) is a single token of {encoder.name!r}",
             hint="use a larger file of definitions",
         )
+    definitions, named_words = (part.frame[name][rows] for name in ("definition", "word"))
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
-    vectors = torch.from_numpy(encoder.encode(rows["definition"].to_list(), progress))
-    ranks = word_ranks(head, vectors.to(encoder.machine.device), words[words >= 0])
-    return _evaluation(encoder, part, ranks, left_out=len(part.frame) - len(rows))
+    vectors = torch.from_numpy(encoder.encode(definitions.to_list(), progress))
+    ranks = word_ranks(head, vectors.to(encoder.machine.device), words[rows])
+    state = part.state
+    scores = [
+        score(
+            state.name,
+            metric,
+            MEASURES[metric].value(rows, ranks),
+            len(rows),
+            state.split,
+            setting="whole vocabulary",
+        )
+        for metric in METRICS
+    ]
+    notes = []
+    if left_out := len(part.frame) - len(rows):
+        counted = count_text(left_out, "definitions")
+        notes = [f"{counted} left out: the word is not a single known token"]
+    evaluation = evaluation_of("word_prediction", encoder, [state], scores, notes)
+    texts = replace(part, frame=pl.DataFrame({"sentence1": definitions, "sentence2": named_words}))
+    outcomes = outcomes_of(evaluation, texts, rows, ranks, is_class=False, rows=rows)
+    return TaskResult(evaluation=evaluation, tested=(part,), outcomes=(outcomes,))
 
 
 def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]) -> Ranks:
@@ -77,11 +105,6 @@ def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int6
             logits = head(vectors[block])
             ranks[block] = (logits >= logits.gather(1, target)).sum(dim=1).cpu().numpy()
     return ranks
-
-
-def mean_reciprocal_rank(ranks: Ranks) -> float:
-    """Mean of 1/rank, 0 for ranks beyond CUT."""
-    return float(np.where(ranks <= CUT, 1 / ranks, 0.0).mean())
 
 
 def _definitions(source: Source) -> Part:
@@ -113,27 +136,6 @@ def _head_of(folder: Path) -> "WordHeadKind":
     return options[-1].head if options else "mlm"
 
 
-def _evaluation(
-    encoder: "TransformerEncoder", part: Part, ranks: Ranks, *, left_out: int
-) -> Evaluation:
-    values = {
-        f"mrr@{CUT}": mean_reciprocal_rank(ranks),
-        **{f"top-{top}": float((ranks <= top).mean()) for top in TOPS},
-    }
-    state = part.state
-    skipped = (
-        [f"{count_text(left_out, 'definitions')} left out: the word is not a single known token"]
-        if left_out
-        else []
-    )
-    setting, count = "whole vocabulary", len(ranks)
-    scores = [
-        score(state.name, metric, value, count, state.split, setting=setting)
-        for metric, value in values.items()
-    ]
-    return evaluation_of("word_prediction", encoder, [state], scores, skipped)
-
-
 class WordPrediction(Task):
     """Words of definitions unseen in training. Only words that are a single token of the model
     count, so that they depend on the model.
@@ -144,7 +146,6 @@ class WordPrediction(Task):
         "MRR@10 and top-1, 3, 10 of the word that a definition's vector predicts, words "
         "unseen in training (DefSent)"
     )
-    has_items = False
 
     def check(self, spec: ModelSpec, settings: Settings) -> None:
         """Refuse a model without a head, and definitions that cannot be read, before anything is
@@ -176,8 +177,11 @@ class WordPrediction(Task):
 
         encoder = load_trainable(spec, machine(settings), offline=settings.offline)
         part = _definitions(Source.from_settings(settings))
-        evaluation = evaluate_words(encoder, part, start_progress("definitions"))
-        return TaskResult(evaluation=evaluation, tested=(part,))
+        return evaluate_words(encoder, part, start_progress("definitions"))
+
+    def measures(self, dataset: str) -> tuple[str, ...]:
+        """Return MRR@10, then the shares of words among the first."""
+        return METRICS
 
 
 TASK = WordPrediction()

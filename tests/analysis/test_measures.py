@@ -44,7 +44,7 @@ def test_matthews_correlation_is_that_of_scikit_learn() -> None:
 
 def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
     scales = {name: one.scale for name, one in MEASURES.items() if one.scale != "plain"}
-    recalls = {name for name in MEASURES if name.startswith("recall@")}
+    recalls = {name for name in MEASURES if name.startswith(("recall@", "top-"))}
     shares = dict.fromkeys({"accuracy", "entailed closer", *recalls}, "share")
     bounded = ("average precision", "roc auc", "f1", "ndcg@10", "mrr@10", "map", "mrr")
     correlations = dict.fromkeys(["spearman", "pearson"], "correlation")

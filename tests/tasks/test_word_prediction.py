@@ -15,7 +15,7 @@ from embedlab.encoders.word_head import TiedWordHead, load_word_head
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.reading import UsageOptions
 from embedlab.tasks.task import Selection
-from embedlab.tasks.word_prediction import TASK, evaluate_words, mean_reciprocal_rank, word_ranks
+from embedlab.tasks.word_prediction import TASK, evaluate_words, word_ranks
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 
@@ -40,7 +40,8 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     monkeypatch.setattr(
         encoder, "word_ids", lambda words: np.array([known.get(word, -1) for word in words])
     )
-    found = evaluate_words(encoder, Source().open(str(path), "all", kind="definitions"))
+    result = evaluate_words(encoder, Source().open(str(path), "all", kind="definitions"))
+    found, (outcomes,) = result.evaluation, result.outcomes
     assert {(score.by, score.slice, score.split, score.items) for score in found.scores} == {
         ("dataset", str(path), "all", 3)
     }
@@ -56,8 +57,10 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
             **{f"top-{top}": sum(rank <= top for rank in ranks) / 3 for top in (1, 3, 10)},
         }
     )
-    at_ten = mean_reciprocal_rank(np.array([1, 2, 10, 11]))  # ranks beyond ten count nothing
-    assert at_ten == pytest.approx((1 + 0.5 + 0.1) / 4)
+    assert outcomes.items["item"].to_list() == [0, 2, 3]  # rows of the file
+    assert outcomes.items["predicted"].to_list() == ranks
+    assert outcomes.items["sentence1"].to_list() == [texts[word] for word in known]
+    assert outcomes.items["sentence2"].to_list() == [*known]
 
 
 def test_a_folder_is_scored_on_the_test_definitions(tiny_encoder: Path) -> None:
