@@ -319,11 +319,14 @@ def picks_by_hand(text: str) -> bool:
     numbers: who does so saw them.
     """
     texts = [text, *meanings(text).values()]
-    return any(
-        match["field"] == NUMBER and match["operator"] in {"=", "!="}
+    comparisons = [
+        match.group(*groups)
         for text in texts
         for match in _matches(text)
-    )
+        for groups in (("field", "operator"), ("named", "operates"))
+    ]
+    numbered = {(field, sign) for field in (NUMBER, f'"{NUMBER}"') for sign in ("=", "!=")}
+    return not numbered.isdisjoint(comparisons)
 
 
 def refuse_unnamable(name: str, text: str) -> None:

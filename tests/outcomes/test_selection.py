@@ -73,6 +73,7 @@ def test_an_expression_reads_rank_errors_and_the_gap_between_models(
         ("near>0.5 dice>0.9", [2]),
         ("dice>0.9 near>0.5", [2]),
         ("pair=1 or pair=3 dataset:made", [1, 3]),  # who names single pairs saw them
+        ('"pair"=1 or "pair"=3 dataset:made', [1, 3]),
     ],
 )
 def test_an_expression_that_reads_results_says_so(
