@@ -161,28 +161,35 @@ def compare_evidence(
     also each two models, corrected over all pairs of models.
     """
     reference, *others = [model.name for model in models]
-    shown_pairs = [(reference, name) for name in others]
-    pairs = [*shown_pairs, *combinations(others, 2)] if has_letters else shown_pairs
-    weighed_slices = [Weighed(slice_evidence, models, pairs) for slice_evidence in evidence]
-    corrected = _corrected(weighed_slices, shown_pairs)
-    letters = [dict.fromkeys(weighed.means, "") for weighed in weighed_slices]
+    pairs = [(reference, name) for name in others]
     if has_letters:
-        of_pairs = zip(weighed_slices, _corrected(weighed_slices, pairs), strict=True)
-        letters = [_letters(weighed, p) for weighed, p in of_pairs]
+        pairs += combinations(others, 2)
+    weighed_slices = [Weighed(slice_evidence, models, pairs) for slice_evidence in evidence]
+    letters: list[Mapping[str, str]] = [{} for _ in weighed_slices]
+    if has_letters:
+        p_of_pairs = iter(holm([p for weighed in weighed_slices for p in weighed.p.values()]))
+        letters = [
+            _letters(weighed, {pair: next(p_of_pairs) for pair in pairs})
+            for weighed in weighed_slices
+        ]
     slices = [
-        _compared_slice(*weighed, reference)
-        for weighed in zip(weighed_slices, corrected, letters, strict=True)
+        _compared_slice(weighed, reference, own)
+        for weighed, own in zip(weighed_slices, letters, strict=True)
     ]
-    return _equivalence_corrected(slices, margin) if margin is not None else tuple(slices)
-
-
-def _corrected(
-    weighed_slices: Sequence[Weighed], pairs: Sequence[Pair]
-) -> Iterator[Mapping[Pair, float]]:
-    """Yield the p of some PAIRS of models on each slice, corrected over all slices."""
-    corrected = iter(holm([weighed.p[pair] for weighed in weighed_slices for pair in pairs]))
-    for _ in weighed_slices:
-        yield {pair: next(corrected) for pair in pairs}
+    differences = [difference for row in slices for difference in row.differences.values()]
+    p_equivalent = [nan] * len(differences)
+    if margin is not None:
+        p_equivalent = [each.uncertainty.equivalence(each.delta, margin) for each in differences]
+    p_holm = holm([difference.p for difference in differences])
+    corrected = zip(p_holm, holm(p_equivalent), strict=True)
+    corrected_slices = []
+    for row in slices:
+        own = {}
+        for name, difference in row.differences.items():
+            p, p_of_margin = next(corrected)
+            own[name] = replace(difference, p_holm=p, p_equivalent=p_of_margin)
+        corrected_slices.append(replace(row, differences=own))
+    return tuple(corrected_slices)
 
 
 def _letters(weighed: Weighed, corrected: Mapping[Pair, float]) -> dict[str, str]:
@@ -190,7 +197,7 @@ def _letters(weighed: Weighed, corrected: Mapping[Pair, float]) -> dict[str, str
     names = [*weighed.means]
     is_untested = all(isnan(p) for p in corrected.values())
     if is_untested and (corrected or weighed.topics is None):
-        return dict.fromkeys(names, "")
+        return {}
     differs = np.zeros((len(names), len(names)), dtype=bool)
     for (first, second), p in corrected.items():
         is_shown = abs(weighed.means[first] - weighed.means[second]) >= LEAST_SHOWN
@@ -201,22 +208,24 @@ def _letters(weighed: Weighed, corrected: Mapping[Pair, float]) -> dict[str, str
     return dict(zip(names, letters, strict=True))
 
 
-def _compared_slice(
-    weighed: Weighed, corrected: Mapping[Pair, float], letters: Mapping[str, str], reference: str
-) -> ComparedSlice:
-    """Return a slice, given the CORRECTED p of each difference from the REFERENCE."""
+def _compared_slice(weighed: Weighed, reference: str, letters: Mapping[str, str]) -> ComparedSlice:
+    """Return the scores and the differences from the REFERENCE on a slice, as yet without a
+    correction.
+    """
     evidence = weighed.evidence
     topics = weighed.topics
     notes = [weighed.lack] if weighed.lack else []
     if topics is not None and (evidence.items < FEW_PAIRS or weighed.sentences < FEW_SENTENCES):
         size = f"{evidence.items} rows, {weighed.sentences} distinct sentences"
         notes.append(f"only {size}: rough intervals")
-    differences = {}
-    for (_, name), p in corrected.items():
-        differences[name] = measured_difference(weighed, name, reference, p_holm=p)
+    differences = {
+        name: measured_difference(weighed, name, reference)
+        for name in weighed.means
+        if name != reference
+    }
     return ComparedSlice(
         **vars(evidence) | {"notes": (*evidence.notes, *notes)},
-        scores={name: _score(weighed, name, own) for name, own in letters.items()},
+        scores={name: _score(weighed, name, letters.get(name, "")) for name in weighed.means},
         differences=differences,
         sentences=weighed.sentences,
         tests=sum(not isnan(difference.p) for difference in differences.values()),
@@ -242,9 +251,7 @@ def _score(weighed: Weighed, name: str, letters: str) -> SliceScore:
     )
 
 
-def measured_difference(
-    weighed: Weighed, first: str, second: str, *, p_holm: float = nan
-) -> Difference:
+def measured_difference(weighed: Weighed, first: str, second: str) -> Difference:
     """Return by how much FIRST is above SECOND on a slice."""
     delta, uncertainty, p = weighed.compare(first, second)
     low, high = difference_interval(delta, uncertainty, weighed.evidence.scale)
@@ -253,7 +260,6 @@ def measured_difference(
         low=low,
         high=high,
         p=p,
-        p_holm=p_holm,
         uncertainty=uncertainty,
         reach=weakest_reach([weighed.models[first], weighed.models[second]]),
         topic=weighed.deciding_topic(first, second),
@@ -326,23 +332,3 @@ def reach_checkpoints(slices: Sequence[ComparedSlice]) -> bool:
         for compared in slices
         if compared.tests > 0
     )
-
-
-def _equivalence_corrected(
-    slices: Sequence[ComparedSlice], margin: float
-) -> tuple[ComparedSlice, ...]:
-    """Return the SLICES with the p of "differs by MARGIN or more", corrected over all."""
-    p = [
-        difference.uncertainty.equivalence(difference.delta, margin)
-        for compared in slices
-        for difference in compared.differences.values()
-    ]
-    corrected = iter(holm(p))
-    tested_slices = []
-    for compared in slices:
-        differences = {
-            name: replace(difference, p_equivalent=next(corrected))
-            for name, difference in compared.differences.items()
-        }
-        tested_slices.append(replace(compared, differences=differences))
-    return tuple(tested_slices)
