@@ -17,6 +17,7 @@ from embedlab.experiments.paper_file import (
     load_paper,
     paper_names,
     published_table,
+    published_tables,
     published_texts,
     read_paper,
 )
@@ -103,7 +104,7 @@ def contents_table(
     """Return the tables and figures of a paper, how much of each is done here, and the command that
     fills it; WHERE names the machine on which the trainings would run.
     """
-    name = tables[0].paper
+    name, printed_names = tables[0].paper, published_tables(paper)
     base_name_counts = Counter(table.name.split("_")[0] for table in tables)
     rows: TableRows = []
     for table in tables:
@@ -116,7 +117,7 @@ def contents_table(
                 "summary": table.summary,
                 "rows": len(table.sources) or None,
                 "task": ", ".join(table.tasks) if table.sources else None,
-                "printed": bool(table.printed) or not table.sources,
+                "printed": table.name in printed_names,
                 **_progress(progress.get(table.name)),
                 "here": table.shown_by or f"embedlab reproduce {table.typed}",
             }
@@ -162,7 +163,8 @@ def printed_table(table: PaperTable) -> Table:
     if table.shown_by:
         notes.append(f"the same here: {table.shown_by}")
     title = f"{table.paper} {table.name}: {table.summary}, as published"
-    if table.sources and not table.printed:
+    is_printed = table.name in published_tables(table.address)
+    if not is_printed or (table.sources and not table.printed):
         notes.insert(0, "the paper prints no numbers of it")
         return Table(
             title, columns_of("row [text]"), [{"row": row} for row in table.sources], notes

@@ -1,17 +1,25 @@
 """The tables of a reproduction."""
 
 from math import nan
+from pathlib import Path
 
 import pytest
 
 from embedlab.analysis.claims import ClaimedDifference
 from embedlab.analysis.rank_agreement import RankAgreement
-from embedlab.experiments.paper_file import load_paper, paper_names, published_texts, select_tables
+from embedlab.experiments.paper_file import (
+    PAPER_FILE,
+    load_paper,
+    paper_names,
+    published_texts,
+    select_tables,
+)
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.layout import plain_text
 from embedlab.reports.papers import (
     brief,
+    contents_table,
     deviations_table,
     numbers_table,
     orders_table,
@@ -113,6 +121,21 @@ def test_published_numbers_are_those_of_the_file_and_names_of_rows_are_written_a
                 assert text == expected
             elif expected is not None:
                 assert text == expected or float(text) == float(expected)
+
+
+def test_a_table_without_a_file_is_shown_by_the_command_that_shows_it_here(tmp_path: Path) -> None:
+    text = 'summary = "p"\n[tables.table1]\nsummary = "t"\nshown_by = "embedlab data ls"\n'
+    (tmp_path / PAPER_FILE).write_text(text)
+    paper = f"{tmp_path}/"
+    (table,) = load_paper(paper).values()
+    shown = printed_table(table)
+    assert not shown.rows
+    assert list(shown.notes) == [
+        "the paper prints no numbers of it",
+        "the same here: embedlab data ls",
+    ]
+    (row,) = contents_table(paper, [table], {}, "here").rows
+    assert (row["printed"], row["here"]) == (False, "embedlab data ls")
 
 
 def test_powers_of_ten_and_last_digits_are_shown_as_they_are_written() -> None:
