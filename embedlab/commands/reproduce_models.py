@@ -22,7 +22,7 @@ from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.score_place import ScorePlace
-from embedlab.evaluation import gather, resolve_model
+from embedlab.evaluation import gather, only_member, resolve_model
 from embedlab.experiments.item_ties import AnswersByCell, ScoredItems
 from embedlab.experiments.matching_runs import CellKey, Member
 from embedlab.experiments.paper_table import PaperTable
@@ -290,7 +290,7 @@ def _evaluation_file(name: str, task: str, session: Session, reported: set[str] 
 
     REPORTED are errors that were shown before; None where nothing is evaluated here.
     """
-    (spec,) = resolve(name, session.settings.runs).members
+    spec = only_member(resolve(name, session.settings.runs))
     score_place = ScorePlace.of(spec, session.settings)
     path = score_place.evaluations / f"{task}.json"
     if reported is None:

@@ -266,9 +266,12 @@ class RowModels:
 
     def members(self, source: RowSource) -> tuple[Member, ...]:
         """Return the models of a row, one a seed; empty where one is not available yet."""
-        if source.recipe is not None:
-            run = self.run_of.get(training_key(source))
-            finished = finished_seeds(self.runs, run) if run is not None else {}
+        is_trained = source.recipe is not None
+        run = self.run_of.get(training_key(source)) if is_trained else source.model
+        finished: Mapping[int, Path] = {}
+        if run is not None and "/" not in run:  # that is the name of a folder
+            finished = finished_seeds(self.runs, run)
+        if is_trained or finished:
             names = {
                 seed: f"{run}@{seed}"
                 for seed in finished

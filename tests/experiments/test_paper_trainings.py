@@ -22,7 +22,7 @@ from embedlab.experiments.matching_runs import (
     find_runs_of,
 )
 from embedlab.experiments.paper_file import select_tables
-from embedlab.experiments.paper_table import Deviation, PaperTable
+from embedlab.experiments.paper_table import Deviation, PaperTable, RowSource
 from embedlab.experiments.paper_trainings import (
     TablePlan,
     expand_table,
@@ -195,6 +195,12 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
     ]  # seed 3 has no partner of its own
     assert names("w/oFT") == [f"{ENCODER}?pooling=mean"]
     assert names("S+D") == []
+    named = [models.members(RowSource(model=name)) for name in ("s", "s@2", "nobody/s")]
+    assert [[member.name for member in members] for members in named] == [
+        ["s@1", "s@2", "s@3"],
+        ["s@2"],
+        ["nobody/s"],
+    ]
     assert [
         member.seed
         for member in replace(models, seeds=[3]).members(table.sources["BERT-base AVERAGE"])
