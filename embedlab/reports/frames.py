@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from embedlab.reports.tables import TableCell
+
 Row = dict[str, Any]
 Schema = Mapping[str, pl.DataType]
 
@@ -104,9 +106,12 @@ PAIRED = schema_of(
 
 
 def tidy_frame(rows: Iterable[Row], schema: Schema) -> pl.DataFrame:
-    """Return a frame with the columns of SCHEMA; a value that is absent or nan is null."""
-    cells = []
+    """Return a frame with the columns of SCHEMA: the values of the cells of ROWS; one that is
+    absent or nan is null.
+    """
+    lines = []
     for row in rows:
-        values = [row.get(name) for name in schema]
-        cells.append([value if value == value else None for value in values])
-    return pl.DataFrame(cells, schema=dict(schema), orient="row")
+        cells = [row.get(name) for name in schema]
+        values = [cell.value if isinstance(cell, TableCell) else cell for cell in cells]
+        lines.append([value if value == value else None for value in values])
+    return pl.DataFrame(lines, schema=dict(schema), orient="row")

@@ -1,7 +1,7 @@
 """The table of the differences between two models that can be detected."""
 
 from collections.abc import Iterator, Sequence
-from math import isinf, isnan, nan
+from math import inf, isnan
 
 from embedlab.analysis.comparison import hanging_note
 from embedlab.analysis.power import Detectable
@@ -11,11 +11,12 @@ from embedlab.reports.notes import (
     DEPENDENCE,
     counted_items,
     data_sentences,
+    join_sentences,
     measures_in,
     scales_of,
 )
 from embedlab.reports.scores import general_notes, leading_columns, title_with_marks
-from embedlab.reports.tables import Column, Table, TableCell, attributes, columns_of, number
+from embedlab.reports.tables import ABSENT, Column, Table, TableCell, attributes, columns_of, number
 from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import scale_of
 
@@ -55,24 +56,10 @@ def power_table(
     """
     first_title, second_title = comparison.titles.values()
     measures = measures_in(scales_of(detectables))
-    records = [_facts(detectable) for detectable in detectables]
-    rows: list[Row] = []
-    for detectable, record in zip(detectables, records, strict=True):
-        sign = HANGS if detectable.topic is not None else ""
-        effective, needed = detectable.effective_pairs, detectable.seeds_needed
-        row = record | {"items": detectable.items}
-        row["dataset"] = TableCell(detectable.key, detectable.slice_title)
-        row["effective_pairs"] = number(effective if effective > 0 else nan, digits=0)
-        for key in ("smallest", "planned"):
-            interval = {"low": record[f"{key}_low"], "high": record[f"{key}_high"]}
-            row[key] = number(record[key], sign=sign, **interval)
-        row["seeds_needed"] = number(needed, digits=0)
-        row["items_needed"] = number(record["items_needed"], digits=0)
-        if needed is not None and isinf(needed):
-            row["seeds_needed"] = TableCell(needed, "no number")
-        rows.append(row)
+    marks = {"marks": ", ".join(comparison.marks)}
+    rows = [_row(detectable) | marks for detectable in detectables]
     columns = [
-        *leading_columns(records, "dataset", "dataset"),
+        *leading_columns(rows, "dataset", "dataset"),
         *columns_of(
             "sentences [minor]",
             "effective_pairs = effective items [minor] >",
@@ -84,7 +71,7 @@ def power_table(
     if seeds is not None:
         columns += columns_of(f"planned = with {seeds} seeds >")
     if detect is not None:
-        columns.append(Column("seeds_needed", f"seeds for {detect:g}", align="right"))
+        columns += columns_of(f"seeds_needed = seeds for {detect:g} >")
     averages = {row.key for row in comparison.slices if row.averaged_keys}
     counts = {row.slice_title: row.items for row in detectables if row.key not in averages}
     caption = (
@@ -105,10 +92,10 @@ def power_table(
             "one of --detect POINTS",
             *_notes(detectables, comparison, detect=detect, seeds=seeds),
         ],
-        tidy_frame([record | {"marks": ", ".join(comparison.marks)} for record in records], POWER),
+        tidy_frame(rows, POWER),
         signatures=comparison.signatures,
         titles=comparison.titles,
-        caption=lambda: " ".join([caption, *data_sentences(comparison.marks)]),
+        caption=lambda: join_sentences(caption, *data_sentences(comparison.marks)),
     )
 
 
@@ -149,17 +136,25 @@ def _notes(
         yield f"{note}; how much others would vary is unknown, so this figure is a guess"
 
 
-def _facts(detectable: Detectable) -> Row:
+def _row(detectable: Detectable) -> Row:
     scale = scale_of(detectable.task, detectable.metric)
-    field_names = "task metric sentences effective_pairs seeds_needed items_needed"
-    record = {
-        **attributes(detectable, field_names),
-        "dataset": detectable.slice_key,
+    effective, needed = detectable.effective_pairs, detectable.seeds_needed
+    sign = HANGS if detectable.topic is not None else ""
+    row: Row = {
+        **attributes(detectable, "task metric sentences items"),
+        "dataset": TableCell(detectable.slice_key, detectable.slice_title),
         "pairs": detectable.items,
+        "effective_pairs": TableCell(effective, f"{effective:z.0f}" if effective > 0 else ABSENT),
         "design_effect": detectable.uncertainty.design_effect,
         "difference": scale * detectable.difference,
+        "seeds_needed": TableCell(needed, "no number")
+        if needed == inf
+        else number(needed, digits=0),
+        "items_needed": number(detectable.items_needed, digits=0),
     }
-    for key, figure in (("smallest", detectable.smallest), ("planned", detectable.planned)):
-        for name, end in ((key, "value"), (f"{key}_low", "low"), (f"{key}_high", "high")):
-            record[name] = None if figure is None else scale * getattr(figure, end)
-    return record
+    for key, figure in attributes(detectable, "smallest planned").items():
+        if figure is not None:
+            value, low, high = attributes(figure, "value low high", scale).values()
+            cell = number(value, low=low, high=high, sign=sign)
+            row |= {key: cell, f"{key}_low": low, f"{key}_high": high}
+    return row

@@ -2,7 +2,7 @@
 properties, what the items of each side have in common, and typical ones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
 from statistics import median
@@ -107,21 +107,21 @@ def _kinds_table(
 ) -> tuple[Table, list[Row]]:
     """Return the kinds of items on which the difference is most unlike that on the others."""
     first_title, second_title = _titles(explanation).values()
-    kinds = explanation.kind_differences
-    whole_difference = explanation.whole.differences[explanation.second]
-    difference = _cell(whole_difference, explanation, whole_difference.star)
-    shown_rows: list[Row] = [{"slice": "all", "items": explanation.items, "difference": difference}]
-    shown_rows += [_kind_cells(kind, explanation, kind.contrast.star) for kind in kinds[:rows]]
+    kinds, whole = explanation.kind_differences, explanation.whole.differences[explanation.second]
+    records = [_kind_record(kind, explanation, kind.contrast.star) for kind in kinds]
+    all_items: Row = {"slice": "all", "items": explanation.items}
+    all_items["difference"] = _cell(whole, explanation, whole.star)
+    shown = records[:rows]
     table = Table(
         f"Where {second_title} and {first_title} differ: "
         f"{score_title(replace(comparison, slices=(explanation.whole,)))}",
         _difference_columns(explanation),
-        shown_rows,
-        [*general_notes(comparison), *_where_notes(explanation, len(shown_rows) - 1)],
+        [all_items, *shown],
+        [*general_notes(comparison), *_where_notes(explanation, shown)],
         answer=[*_answer(explanation)],
         signatures=comparison.signatures,
         caption=lambda: join_sentences(
-            f"{second_title} minus {first_title} on the {len(shown_rows) - 1} of {len(kinds)} kinds "
+            f"{second_title} minus {first_title} on the {len(shown)} of {len(kinds)} kinds "
             "of items whose difference is most unlike that on the others, the surest first; "
             f"{subject_text(comparison)}",
             *data_sentences(comparison.marks),
@@ -130,7 +130,7 @@ def _kinds_table(
             f"correction over all {len(kinds)} kinds.",
         ),
     )
-    return table, [_kind_facts(kind, explanation) for kind in kinds]
+    return table, records
 
 
 def _answer(explanation: DifferenceExplanation) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _findings(explanation: DifferenceExplanation) -> Iterator[str]:
             )
 
 
-def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str]:
+def _where_notes(explanation: DifferenceExplanation, shown: Sequence[Row]) -> Iterator[str]:
     kinds = explanation.kind_differences
     if not kinds:
         yield f"no property splits a dataset into two parts of {FEWEST} items or more"
@@ -179,7 +179,7 @@ def _where_notes(explanation: DifferenceExplanation, shown: int) -> Iterator[str
     )
     if kinds[0].contrast.reach == "checkpoints":
         yield REACH_NOTE
-    yield from hanging_note((kind.title, kind.contrast.topic) for kind in kinds[:shown])
+    yield from _topic_notes(shown)
     for steadiness in explanation.steadiness:
         yield (
             f"{steadiness.model}, {steadiness.seeds} seeds: of {steadiness.items} items that only "
@@ -201,7 +201,7 @@ def _combinations_table(explanation: DifferenceExplanation, rows: int) -> tuple[
     search, scale = explanation.search, _scale(explanation)
     records = [
         {
-            **_kind_facts(tested.kind_difference, explanation),
+            **_kind_record(tested.kind_difference, explanation, MODELS.sign * tested.is_confirmed),
             "part": "combination",
             "searched": scale * tested.searched,
             "could_find": scale * tested.smallest,
@@ -210,21 +210,20 @@ def _combinations_table(explanation: DifferenceExplanation, rows: int) -> tuple[
         }
         for tested in search.tested
     ]
-    combinations = search.confirmed[:rows] or search.tested[:_FEW]
+    shown = [record for record in records if record["significant"]][:rows] or records[:_FEW]
     confirmation = "confirmed" if search.confirmed else "none confirmed"
     confirmation += " on other topics" + (" and other seeds" if search.seeds else "")
-    shown_rows, topics = [], []
-    for tested in combinations:
-        kind, sign = tested.kind_difference, MODELS.sign * tested.is_confirmed
-        shown_rows.append(_kind_cells(kind, explanation, sign))
-        topics.append((kind.title, kind.contrast.topic))
     table = Table(
         f"Two properties together, {confirmation}",
         _difference_columns(explanation),
-        shown_rows,
-        [*_combined_notes(explanation), *hanging_note(topics)],
+        shown,
+        [*_combined_notes(explanation), *_topic_notes(shown)],
     )
     return table, records
+
+
+def _topic_notes(records: Iterable[Row]) -> Iterator[str]:
+    return hanging_note((record["slice"].text, record["topic"]) for record in records)
 
 
 def _combined_notes(explanation: DifferenceExplanation) -> Iterator[str]:
@@ -258,25 +257,23 @@ def _commonalities_table(
     side: Side, explanation: DifferenceExplanation, rows: int
 ) -> tuple[Table, list[Row]]:
     """Return what is more or less frequent among the items on which one model alone is right."""
-    records = [
-        {
-            **attributes(common, "share elsewhere difference low high", 100),
+    shares, words = list[Row](), list[Row]()
+    for common in (*side.common, *side.words):
+        difference = attributes(common, "difference low high", 100)
+        record: Row = {
+            **difference,
             **attributes(common, "by items p p_corrected significant"),
             "part": "word" if common.by == "word" else "common",
             "side": side.model,
             "slice": common.title,
+            "share": number(100 * common.share, digits=1, sign="%"),
+            "elsewhere": number(100 * common.elsewhere, digits=1, sign="%"),
+            "difference": _points(*difference.values(), sign="*" * common.significant),
         }
-        for common in (*side.common, *side.words)
-    ]
-    shares = [record for record in records if record["part"] == "common"]
-    words = [record for record in records if record["part"] == "word"]
+        (words if common.by == "word" else shares).append(record)
     clear_shares = [record for record in shares if record["significant"]]
     clear_words = [record for record in words if record["significant"]]
-    shown_rows = []
-    for record in [*(clear_shares[:rows] or shares[:_FEW]), *clear_words[:rows]]:
-        cells = {key: number(record[key], digits=1, sign="%") for key in ("share", "elsewhere")}
-        cells["difference"] = _points(record, "*" * record["significant"])
-        shown_rows.append(record | cells)
+    shown = [*(clear_shares[:rows] or shares[:_FEW]), *clear_words[:rows]]
     notes: list[str] = [_rule_of_sides(explanation)]
     if shares:
         family = f"corrected by Holm over {len(shares)} shares; seeds are not counted"
@@ -298,7 +295,7 @@ def _commonalities_table(
         f"What {side.items} of {explanation.items} items have in common that only "
         f"{_titles(explanation)[side.model]} gets right"
     )
-    return Table(title, columns, shown_rows, notes), shares + words
+    return Table(title, columns, shown, notes), shares + words
 
 
 def _rule_of_sides(explanation: DifferenceExplanation) -> str:
@@ -325,10 +322,11 @@ def _rule_of_sides(explanation: DifferenceExplanation) -> str:
 def _typical_items_table(side: Side, explanation: DifferenceExplanation) -> tuple[Table, list[Row]]:
     """Return items with the largest leads of the model that alone is right."""
     outcomes, errors, titles = explanation.outcomes, explanation.errors, _titles(explanation)
+    names = dict(zip(("gold", "first", "second"), ("gold rank", *titles.values()), strict=True))
     ranks: dict[str, np.ndarray] = {}
     meaning = ""
     if errors.ranks is not None and errors.gold_ranks is not None:
-        ranks = {"gold": errors.gold_ranks, "first": errors.ranks[0], "second": errors.ranks[1]}
+        ranks = dict(zip(names, (errors.gold_ranks, *errors.ranks), strict=True))
         meaning = "; percentile ranks within the dataset"
     elif errors.mean_ranks is not None:
         ranks = dict(zip(("first", "second"), errors.mean_ranks, strict=True))
@@ -336,15 +334,12 @@ def _typical_items_table(side: Side, explanation: DifferenceExplanation) -> tupl
     records: list[Row] = []
     for row in side.typical:
         dataset = outcomes.blocks[int(outcomes.rows["block"][row])].dataset
-        numbers = {name: float(np.asarray(values)[row]) for name, values in ranks.items()}
-        records.append(
-            {
-                **{"part": "typical", "side": side.model, "datasets": dataset, "items": 1},
-                **{name: rank for name, rank in numbers.items() if isfinite(rank)},
-                **{name: outcomes.sentences[name][row] for name in SENTENCES},
-            }
-        )
-    names = dict(zip(("gold", "first", "second"), ("gold rank", *titles.values()), strict=True))
+        record: Row = {"part": "typical", "side": side.model, "datasets": dataset, "items": 1}
+        record |= {name: outcomes.sentences[name][row] for name in SENTENCES}
+        for name, values in ranks.items():
+            rank = float(values[row])
+            record[name] = rank if isfinite(rank) else None
+        records.append(record)
     has_second = any(record["sentence2"] is not None for record in records)
     columns = columns_of("datasets = dataset [key]")
     columns += [Column(key, names[key], digits=0) for key in ranks]
@@ -375,34 +370,28 @@ def _difference_columns(explanation: DifferenceExplanation) -> list[Column]:
     ]
 
 
-def _kind_facts(kind: KindDifference, explanation: DifferenceExplanation) -> Row:
-    """Return what the frame has of a kind of items."""
-    scale, scores, contrast = _scale(explanation), kind.slice.scores, kind.contrast
+def _kind_record(kind: KindDifference, explanation: DifferenceExplanation, sign: str) -> Row:
+    """Return the row of a kind of items; SIGN is that of its contrast."""
+    scale, contrast = _scale(explanation), kind.contrast
     difference = kind.slice.differences[explanation.second]
+    low, high = attributes(contrast, "low high", scale).values()
+    first, second = (
+        scale * kind.slice.scores[name].value for name in (explanation.first, explanation.second)
+    )
     return {
         **attributes(difference, "low high", scale),
         **attributes(kind, "by items"),
-        **attributes(contrast, "p significant"),
+        **attributes(contrast, "p significant topic"),
         "part": "where",
-        "slice": kind.value,
+        "slice": TableCell(kind.value, kind.title),
         "datasets": ", ".join(kind.datasets.values()),
-        "first": scale * scores[explanation.first].value,
-        "second": scale * scores[explanation.second].value,
-        "difference": scale * difference.delta,
-        "contrast": scale * contrast.delta,
-        "contrast_low": scale * contrast.low,
-        "contrast_high": scale * contrast.high,
+        "first": first,
+        "second": second,
+        "difference": _cell(difference, explanation),
+        "contrast": _cell(contrast, explanation, f"{sign}{contrast.topic_sign}", of=2),
+        "contrast_low": low,
+        "contrast_high": high,
         "p_corrected": contrast.p_holm,
-    }
-
-
-def _kind_cells(kind: KindDifference, explanation: DifferenceExplanation, sign: str) -> Row:
-    """Return what the table shows of a kind of items; SIGN is that of its contrast."""
-    return {
-        "slice": kind.title,
-        "items": kind.items,
-        "difference": _cell(kind.slice.differences[explanation.second], explanation),
-        "contrast": _cell(kind.contrast, explanation, f"{sign}{kind.contrast.topic_sign}", of=2),
     }
 
 
@@ -411,11 +400,9 @@ def _cell(
 ) -> TableCell:
     """Return a difference OF one, or of two, differences."""
     scale = _scale(explanation)
-    record = attributes(difference, "delta low high", scale)
     limit = of * largest_difference(explanation.whole.metric, scale)
-    return _points(record | {"difference": record["delta"]}, sign, limit)
+    return _points(*attributes(difference, "delta low high", scale).values(), sign=sign, most=limit)
 
 
-def _points(record: Row, sign: str, most: float = 100) -> TableCell:
-    interval = {"low": record["low"], "high": record["high"]}
-    return number(record["difference"], digits=1, is_signed=True, sign=sign, most=most, **interval)
+def _points(delta: float, low: float, high: float, *, sign: str, most: float = 100) -> TableCell:
+    return number(delta, digits=1, is_signed=True, low=low, high=high, sign=sign, most=most)
