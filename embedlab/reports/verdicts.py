@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import share_slices
-from embedlab.reports.tables import attributes, largest_difference
+from embedlab.reports.tables import attributes, largest_difference, number
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
-    from embedlab.analysis.comparison import ComparedSlice, Difference
+    from embedlab.analysis.comparison import ComparedSlice
 
 MOST = 3  # sentences above a table
 
@@ -32,16 +32,16 @@ def verdicts(
     as the geometry of vectors, get no sentence.
     """
     first_model, *other_models = models
+    titles = titles_of([*models])
     tasks: dict[str, list[ComparedSlice]] = {}
     for compared_slice in share_slices(slices):
         tasks.setdefault(compared_slice.task, []).append(compared_slice)
-    titles = titles_of([*models])
     sentences = []
     for task, task_slices in tasks.items():
         metric = task_slices[0].metric
-        other_metrics = {row.metric for row in task_slices if not row.averaged_keys} - {metric}
-        measure = f" in {metric}" if other_metrics else ""
         on_task = f" on {task}" if len(tasks) > 1 else ""
+        single_metrics = {row.metric for row in task_slices if not row.averaged_keys}
+        measure = f" in {metric}" if single_metrics - {metric} else ""
         measured_slices = [row for row in task_slices if row.metric == metric]
         for model in other_models:
             if any(not isnan(row.differences[model].delta) for row in measured_slices):
@@ -52,13 +52,6 @@ def verdicts(
         hint = "1 more is" if hidden_count == 1 else f"{hidden_count} more are"
         sentences[MOST:] = [f"{hint} in the table"]
     return sentences
-
-
-def direction(difference: Difference) -> int:
-    """Return 1 where the model beats the first one, −1 where the first one beats it, 0 where they
-    are not distinguished.
-    """
-    return 0 if not difference.significant else 1 if difference.delta > 0 else -1
 
 
 def _sentence(
@@ -72,55 +65,52 @@ def _sentence(
     """Return how a model does against the first one on the slices of one task; NAMES are the
     titles of the model and of the first one.
     """
+    averages = [row for row in slices if row.averaged_keys]
     single_slices = [
         row for row in slices if not row.averaged_keys and not isnan(row.differences[model].delta)
     ]
-    averages = [row for row in slices if row.averaged_keys]
-    count = len(single_slices)
+    differences = [row.differences[model] for row in single_slices]
+    count = len(differences)
     overall = None
     if averages or count == 1:
         overall = (averages or single_slices)[-1]
-    differences = [row.differences[model] for row in single_slices]
-    signs = [direction(difference) for difference in differences]
     winner, loser = names
-    is_turned = overall is not None and overall.differences[model].delta < 0
-    if is_turned:
-        winner, loser = loser, winner
-        signs = [-sign for sign in signs]
+    turn = 1  # −1 where the first model is the better one
+    if overall is not None and overall.differences[model].delta < 0:
+        winner, loser, turn = loser, winner, -1
+    is_win = [turn * difference.delta > 0 for difference in differences if difference.significant]
     datasets = {row.dataset for row in single_slices}
     unit = "datasets" if by == DATASET and len(datasets) == count else "slices"
-    wins, losses = (f"{signs.count(sign)} of {count} {unit}" for sign in (1, -1))
-    losses_text = [f"{loser} beats {winner} on {losses}"] * (-1 in signs)
+    wins, losses = (f"on {is_win.count(side)} of {count} {unit}" for side in (True, False))
+    losses_text = [f"{loser} beats {winner} {losses}"] * (False in is_win)
     if overall is None:
-        counts = [f"{winner} beats {loser} on {wins}"] * (1 in signs) + losses_text
+        counts = [f"{winner} beats {loser} {wins}"] * (True in is_win) + losses_text
         if all(isnan(difference.p) for difference in differences):
             count_above = sum(difference.delta > 0 for difference in differences)
             counts = [f"{winner} is above {loser} on {count_above} of {count} {unit} (not tested)"]
         elif not counts:
             counts = [f"{winner} and {loser} are not distinguished on any of {count}"]
         return f"{'; '.join(counts)}{on_task}{measure}"
-    where = on_task
+    counts = []
     if averages:
-        where = f" on average{on_task}"
+        measure += f" on average{on_task}"
+        counts = [wins] * (True in is_win) + losses_text
     elif not on_task or by != DATASET:
-        where = f" on {overall.slice_title}"
-    measure += where
-    difference, scale = overall.differences[model], scale_of(overall.task, overall.metric)
-    delta, low, high = attributes(difference, "delta low high", scale).values()
-    if not isnan(low):
-        limit = largest_difference(overall.metric, scale)
-        low, high = max(low, -limit), min(high, limit)
-    if is_turned:
-        delta, low, high = -delta, -high, -low
-    points_text = f"{delta:z.1f}" + ("" if isnan(low) else f" [{low:z.1f}, {high:z.1f}]")
-    counts = ([f"on {wins}"] * (1 in signs) + losses_text) * bool(averages)
+        measure += f" on {overall.slice_title}"
+    else:
+        measure += on_task
+    difference = overall.differences[model]
+    scale = scale_of(overall.task, overall.metric)
+    delta, *ends = attributes(difference, "delta low high", turn * scale).values()
+    limit = largest_difference(overall.metric, scale)
+    points = number(delta, digits=1, low=min(ends), high=max(ends), most=limit).text
     if difference.significant:
-        text = f"{winner} beats {loser} by {points_text}{measure}"
+        text = f"{winner} beats {loser} by {points}{measure}"
         return f"{text}, and {'; '.join(counts)}" if counts else text
     if difference.equivalent:
-        text = f"{winner} and {loser} are equal within the margin{measure}: {points_text}"
+        text = f"{winner} and {loser} are equal within the margin{measure}: {points}"
     elif isnan(difference.p):
-        text = f"{winner} is {points_text} above {loser}{measure} (not tested)"
+        text = f"{winner} is {points} above {loser}{measure} (not tested)"
     else:
-        text = f"{winner} and {loser} are not distinguished{measure}: {points_text}"
+        text = f"{winner} and {loser} are not distinguished{measure}: {points}"
     return "; ".join([text, *counts])
