@@ -238,9 +238,9 @@ def tasks() -> list[str]:
 
 def figures() -> list[str]:
     """Every figure, behind the command whose results it draws."""
-    from embedlab.reports.figures import _KINDS
+    from embedlab.reports.figures import FIGURES
 
-    return sorted(f"{kind.command} {kind.name}" for kind in _KINDS)
+    return sorted(f"{command} {name}" for command, kinds in FIGURES.items() for name in kinds)
 
 
 def objectives() -> list[str]:

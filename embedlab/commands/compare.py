@@ -171,7 +171,12 @@ def compare(options: CompareOptions, session: Session) -> Report:
         schema=COMPARED,
         is_whole=comparison.is_whole,
         command="compare",
-        figure_subject={"compared": comparison, "pairs": gathered.scored, "costs": costs},
+        figure_subject={
+            "compared": comparison,
+            "frame": table.frame,
+            "pairs": gathered.scored,
+            "costs": costs,
+        },
         by_model=1,
         behind={"compared": comparison, "gathered": gathered, "printed": printed, "costs": costs},
     )

@@ -20,20 +20,20 @@ from embedlab.data.dataset import DatasetState
 from embedlab.experiments.paper_file import PublishedRow
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.figures import (
-    AXIS,
-    axis_metric,
+    SCORE,
     difference_plots,
     gold_scatter,
+    model_series,
     reproduction_plots,
+    score_axis,
     score_plots,
-    score_series,
-    slices_by_task,
+    share_frames,
 )
 from embedlab.reports.pages import Section, write_page
 from embedlab.reports.papers import Reproduction
 from embedlab.reports.report import Report
 from embedlab.reports.scores import comparison_table
-from embedlab.reports.series import Plot, Series
+from embedlab.reports.series import Plot
 from embedlab.reports.tables import Table
 from embedlab.scoring.task_comparison import TaskComparison
 
@@ -125,31 +125,24 @@ def comparison_section(comparison: TaskComparison, printed: Sequence[PublishedRo
 
     A task with units of its own has only its rows in the table.
     """
+    table, by = comparison_table(comparison, printed), comparison.slicing.by
+    return Section(title=TITLES.get(by, f"By {by}"), table=table, plots=_plots(table, by, printed))
+
+
+def _plots(table: Table, by: str, printed: Sequence[PublishedRow] = ()) -> tuple[Plot, ...]:
+    """Return the plots of a comparison's TABLE."""
     plots: list[Plot] = []
-    for slices in slices_by_task(comparison).values():
-        task_comparison = replace(comparison, slices=slices)
-        plots += [*score_plots(task_comparison), *difference_plots(task_comparison)]
-        if any(compared_slice.metric == "spearman" for compared_slice in slices):
-            plots += [_plot_next_to_published(task_comparison, row) for row in printed]
-    property_name = comparison.slicing.by
-    table = comparison_table(comparison, printed)
-    return Section(
-        title=TITLES.get(property_name, f"By {property_name}"), table=table, plots=tuple(plots)
-    )
-
-
-def _plot_next_to_published(comparison: TaskComparison, row: PublishedRow) -> Plot:
-    """Return a model's scores next to those that a paper prints for it."""
-    slices = [candidate for candidate in comparison.slices if candidate.key in row.scores]
-    labels = [compared_slice.key for compared_slice in slices]
-    names = [model.name for model in comparison.models]
-    ours = score_series(comparison, slices)[names.index(row.model)]
-    published = Series(f"{row.paper}, {row.table}", [row.scores[label] for label in labels])
-    title, axis = (
-        f"{comparison.titles[row.model]}: published and ours",
-        f"{axis_metric(slices)}{AXIS}",
-    )
-    return Plot("dots", title, [published, ours], axis, labels=labels)
+    for on_task in share_frames(table.frame):
+        plots += [*score_plots(on_task, by), *difference_plots(on_task, by)]
+        for line in printed:
+            rows = on_task.filter(model=line.model).drop_nulls("published")
+            if rows.height:
+                (published,) = model_series(rows, "published")
+                series = [replace(published, name=f"{line.paper}, {line.table}")]
+                series += model_series(rows, *SCORE)
+                title = f"{line.model}: published and ours"
+                plots.append(Plot("dots", title, series, score_axis(rows)))
+    return tuple(plots)
 
 
 def write_reproduction_page(
@@ -184,8 +177,8 @@ def _section_of_table(table: Table, *plots: Plot) -> Section:
 
 def _reproduction_sections(reproduction: Reproduction) -> Iterator[Section]:
     for index, answer_table in enumerate(reproduction.answers):
-        if reproduction.compared:
-            plots = comparison_section(reproduction.compared[index]).plots
+        if reproduction.cuts:
+            plots = _plots(answer_table, reproduction.cuts[index])
         else:
             plots = () if index else tuple(reproduction_plots(reproduction))
         yield _section_of_table(answer_table, *plots)

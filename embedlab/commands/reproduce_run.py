@@ -69,7 +69,6 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Curve
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
-from embedlab.scoring.task_comparison import TaskComparison
 from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of
@@ -431,22 +430,17 @@ def _figure(
     ]
     title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
     scored_rows = rows.evaluated.gathered
-    comparisons: tuple[TaskComparison, ...] = ()
+    answers, cuts = list[Table](), list[By]()
     if scored_rows is not None and columns:
         row_scores = scored_rows.with_rows(columns)
-        cuts = (property_name, "dataset") if property_name == "source" else (property_name,)
+        cuts = [property_name, "dataset"] if property_name == "source" else [property_name]
         with session.progress("comparing") as progress:
-            comparisons = tuple(row_scores.compare(Slicing(by=cut), progress) for cut in cuts)
-    answers = [
-        replace(
-            answer,
-            title=f"{title}; {answer.title}",
-            notes=[*notes, *answer.notes],
-        )
-        for answer in map(comparison_table, comparisons)
-    ]
+            comparisons = [row_scores.compare(Slicing(by=cut), progress) for cut in cuts]
+        for answer in map(comparison_table, comparisons):
+            named = f"{title}; {answer.title}"
+            answers.append(replace(answer, title=named, notes=[*notes, *answer.notes]))
     shown_answers = tuple(answers or [Table(title, notes=notes)])
-    return replace(base, answers=shown_answers, compared=comparisons, scored=scored_rows)
+    return replace(base, answers=shown_answers, cuts=cuts, scored=scored_rows)
 
 
 def _signatures(

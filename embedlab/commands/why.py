@@ -109,8 +109,8 @@ def why(options: WhyOptions, session: Session) -> Report:
             progress=progress,
         )
     tables = why_tables(explanation, comparison, rows=options.rows)
-    caption = tables[0].caption()
-    subject = {"explanation": explanation, "rows": options.rows, "caption": caption}
+    drawn = tables[: 1 + bool(explanation.search.confirmed)]
+    subject = {"tables": drawn, "caption": tables[0].caption()}
     return Report.of(
         *tables,
         schema=WHY,

@@ -35,7 +35,7 @@ from embedlab.reports.tables import (
     columns_of,
     number,
 )
-from embedlab.scoring.task_comparison import ComparisonInput, TaskComparison
+from embedlab.scoring.task_comparison import ComparisonInput
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +47,7 @@ class Reproduction:
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
     has_failed: bool  # whether a training failed
     numbers: Mapping[CellKey, ComparedNumber] = field(default_factory=dict)  # none of a figure
-    compared: tuple[TaskComparison, ...] = ()  # of a figure, one an answer
+    cuts: Sequence[str] = ()  # of a figure of slices: the property of each answer
     scored: ComparisonInput | None = None
     # of a figure along epochs: the mean dev score after each, by row
     curves: Mapping[str, Sequence[float]] = field(default_factory=dict)

@@ -4,10 +4,10 @@ import html
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
-from itertools import zip_longest
+from itertools import pairwise
 from typing import Any
 
 import matplotlib as mpl
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from embedlab.core.printable import visible
 from embedlab.core.version import __version__
-from embedlab.reports.series import BANDS, COLUMN_IN, DENSE, FEWEST, FileKind, Plot, Series
+from embedlab.reports.series import BANDS, COLUMN_IN, DENSE, FEWEST, FileKind, Plot, Point, Series
 
 # Paul Tol's high-contrast colours and two more: distinct for all kinds of colour vision, and
 # printed in greys.
@@ -31,6 +31,8 @@ _INK, _FAINT, _LINE = "#000000", "#333333", "#c8c8c8"
 _PAGE_IN = 4.2  # an SVG scales with its page; at this width its text is readable on a phone
 _FONT = 7.5  # points
 _LINE_IN = 0.02 * _FONT
+_MOST_MARKERS = 25  # of a line
+_MARK = "mark "  # the beginning of the id of a number's mark; behind it is its tooltip
 # Colours of a page depend on its light or dark mode.
 _VARIABLES = {_INK: "--ink", _FAINT: "--faint", _LINE: "--line"} | {
     colour: f"--series-{number}" for number, colour in enumerate(COLOURS, start=1)
@@ -125,6 +127,8 @@ def draw_paper(
             if title:
                 subfigure.suptitle(title, x=0.01, ha="left", fontsize=_FONT)
             _draw(plot, subfigure, width_in, has_legend=has_legend)
+    for line in figure.findobj(Line2D):
+        line.set_gid(None)  # a tooltip of a page
     return figure
 
 
@@ -135,7 +139,7 @@ def draw_svg(plot: Plot) -> str:
     with mpl.rc_context({**_STYLE, "svg.fonttype": "none"}):
         height = _height_in(plot, _PAGE_IN, has_legend=True)
         figure = Figure(figsize=(_PAGE_IN, height), layout="constrained")
-        tooltips = _draw(plot, figure, _PAGE_IN, has_legend=True)
+        _draw(plot, figure, _PAGE_IN, has_legend=True)
         file = BytesIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     text = file.getvalue().decode()
@@ -143,28 +147,29 @@ def draw_svg(plot: Plot) -> str:
 
     def page_tag(match: re.Match[str]) -> str:
         """Return a tag with ids of this plot alone, colours of the page, and short numbers."""
+        if (tooltip := match["tooltip"]) is not None:
+            return f"<g><title>{tooltip}</title>"
         tag = re.sub(r'(?<=\bid=")|(?<=href="#)|(?<=url\(#)', prefix, match[0])
         tag = tag.replace("xlink:href", "href")
         tag = re.sub(r" font-family: [^;\"]*;?", "", tag)
-        tag = re.sub(
-            r"#[0-9a-f]{6}\b",
-            lambda colour: f"var({_VARIABLES.get(colour[0], '--paper')})",
-            tag,
-        )
-        return re.sub(
-            r"\d+\.\d{3,}", lambda number: f"{float(number[0]):z.2f}".rstrip("0").rstrip("."), tag
-        )
+        tag = re.sub(r"#[0-9a-f]{6}\b", _page_colour, tag)
+        return re.sub(r"\d+\.\d{3,}", _short_number, tag)
 
     view = re.search(r'viewBox="[^"]*"', text)
     body = text[text.index(">", text.index("<svg")) + 1 :]
     # a style element would apply to the whole page
     body = re.sub(r"<(metadata|style).*?</\1>", "", body, flags=re.DOTALL)
-    body = re.sub(r"<[^!][^>]*>", page_tag, body)
-    for mark_id, tooltip in tooltips.items():
-        group = f'<g id="{prefix}{mark_id}">'
-        body = body.replace(group, f"{group}<title>{html.escape(tooltip)}</title>")
+    body = re.sub(rf'<g id="{_MARK}(?P<tooltip>[^"]*)">|<[^!][^>]*>', page_tag, body)
     label = html.escape(visible(plot.title))
     return f'<svg {view[0] if view else ""} role="img" aria-label="{label}">{body.strip()}'
+
+
+def _page_colour(match: re.Match[str]) -> str:
+    return f"var({_VARIABLES.get(match[0], '--paper')})"
+
+
+def _short_number(match: re.Match[str]) -> str:
+    return f"{float(match[0]):z.2f}".rstrip("0").rstrip(".")
 
 
 def _height_in(plot: Plot, width_in: float, *, has_legend: bool) -> float:
@@ -185,112 +190,80 @@ def _legend_columns(plot: Plot, width_in: float) -> int:
     return max(1, min(4, int(125 * width_in / _FONT / (6 + longest))))
 
 
-def _draw(
-    plot: Plot, subfigure: FigureBase, width_in: float, *, has_legend: bool
-) -> dict[str, str]:
-    """Draw a plot on a figure or a part of one; return tooltips by the id of what is drawn."""
-    tooltips: dict[str, str] = {}
+def _draw(plot: Plot, subfigure: FigureBase, width_in: float, *, has_legend: bool) -> None:
+    """Draw a plot on a figure or a part of one."""
     if plot.kind == "scatter":
         _draw_scatter(plot, subfigure)
     else:
         axes = subfigure.subplots()
-        draw = {"dots": _draw_dots, "lines": _draw_lines, "costs": _draw_costs}[plot.kind]
+        handles = []
         for number, series in enumerate(plot.series):
-            draw(plot, axes, number, series)
-            for index, tooltip in _tooltips(plot, series).items():
-                tooltips[f"mark-{number}-{index}"] = visible(tooltip)
+            look = _look(plot, number)
+            _draw_series(plot, axes, number, series, look)
+            handles.append(Line2D([], [], label=series.name, **look))
         _finish(plot, axes, width_in)
-        if has_legend and len(plot.series) > 1:
-            handles = [
-                Line2D([], [], label=series.name, **_look(plot, number))
-                for number, series in enumerate(plot.series)
-            ]
-            subfigure.legend(
-                handles=handles, loc="outside lower left", ncols=_legend_columns(plot, width_in)
-            )
+        if has_legend and len(handles) > 1:
+            columns = _legend_columns(plot, width_in)
+            subfigure.legend(handles=handles, loc="outside lower left", ncols=columns)
     for text in subfigure.findobj(Text):
         assert isinstance(text, Text)
         text.set_text(visible(text.get_text()))
-    return tooltips
-
-
-def _tooltips(plot: Plot, series: Series) -> dict[int, str]:
-    """Return the tooltip of each number of a series, by its place."""
-    labels = series.labels or plot.labels
-    if not labels:
-        return {}
-    low, high = _ends(series)
-    return {
-        index: f"{labels[index]}, {series.name}: {value:z.2f}"
-        + (f" [{low[index]:z.2f}, {high[index]:z.2f}]" if low[index] < high[index] else "")
-        for index, value in enumerate(series.values)
-        if not math.isnan(value)
-    }
 
 
 def _look(plot: Plot, number: int) -> dict[str, Any]:
     """Return colour, shape and dashes of a series, for readers who see no colours and for print."""
     shape = (number + number // len(COLOURS)) % len(_MARKERS)
-    dashes = DASHES[number % len(DASHES)] if plot.kind == "lines" else "-"
     return {
         "color": COLOURS[number % len(COLOURS)],
         "marker": _MARKERS[shape],
-        "linestyle": dashes,
+        "linestyle": DASHES[number % len(DASHES)] if plot.kind == "lines" else "-",
     }
 
 
-def _ends(series: Series) -> tuple[Sequence[float], Sequence[float]]:
-    """Return the ends of the intervals; for a series without intervals its values."""
-    return series.low or series.values, series.high or series.values
-
-
-def _draw_dots(plot: Plot, axes: Axes, number: int, series: Series) -> None:
-    """Draw one row a label from top to bottom, the series of a row below each other."""
+def _draw_series(
+    plot: Plot, axes: Axes, number: int, series: Series, look: Mapping[str, Any]
+) -> None:
+    """Draw the points of a series with their intervals: below each other beside the labels of dots,
+    else from left to right; markers of lines where they are few, costs that others beat hollow.
+    """
+    color = look["color"]
+    points = series.points
+    if plot.kind == "lines":
+        places, values, low, high, *_ = zip(*points, strict=True)
+        axes.fill_between(places, low, high, color=color, alpha=0.12, linewidth=0)
+        axes.plot(places, values, color=color, linestyle=look["linestyle"])
+        points = points if len(points) <= _MOST_MARKERS else []
     # less than half of a row's height: its series are closer to each other than to the next row's
     gaps = len(plot.series) - 1
     half_spread = min(0.32, 0.1 * gaps)
     offset = half_spread * (2 * number / max(gaps, 1) - 1)
-    style = _look(plot, number)
-    for row, (value, low, high) in enumerate(zip(series.values, *_ends(series), strict=True)):
-        height = row + offset
-        axes.plot([low, high], [height] * 2, color=style["color"])
-        axes.plot([value], [height], **style, gid=f"mark-{number}-{row}")
+    has_labels = plot.kind == "costs" and any(len(other.points) > 1 for other in plot.series)
+    for point in points:
+        ends = [point.low, point.high]
+        spot = (point.place, point.value)
+        if plot.kind == "dots":
+            height = point.place + offset
+            axes.plot(ends, [height] * 2, color=color)
+            spot = (point.value, height)
+        elif plot.kind == "costs":
+            axes.plot([point.place] * 2, ends, color=color, alpha=0.6)
+        style = dict(look)
+        if not point.is_best:
+            style |= {"fillstyle": "none", "markeredgewidth": 1}
+        axes.plot(*([end] for end in spot), **style, gid=_tooltip(series, point))
+        if has_labels and point.label is not None:
+            style = {"color": color, "fontsize": 0.8 * _FONT, "textcoords": "offset points"}
+            axes.annotate(point.label, spot, xytext=(4, 2), **style)
 
 
-def _draw_lines(plot: Plot, axes: Axes, number: int, series: Series) -> None:
-    """Draw values from left to right, with markers where they are few."""
-    xs = series.places or range(len(plot.labels))
-    style = _look(plot, number)
-    if series.low:
-        axes.fill_between(
-            xs, series.low, series.high, color=style["color"], alpha=0.12, linewidth=0
-        )
-    axes.plot(xs, series.values, color=style["color"], linestyle=style["linestyle"])
-    if len(xs) <= 25:
-        for index, (x, value) in enumerate(zip(xs, series.values, strict=True)):
-            axes.plot([x], [value], **style, gid=f"mark-{number}-{index}")
-
-
-def _draw_costs(plot: Plot, axes: Axes, number: int, series: Series) -> None:
-    """Draw scores over costs; what no other choice beats is filled."""
-    style = _look(plot, number)
-    has_labels = any(len(other.values) > 1 for other in plot.series)
-    rows = zip(series.places, series.values, *_ends(series), strict=True)
-    for index, (cost, value, low, high) in enumerate(rows):
-        axes.plot([cost, cost], [low, high], color=style["color"], alpha=0.6)
-        face: dict[str, Any] = (
-            {} if series.is_best[index] else {"fillstyle": "none", "markeredgewidth": 1}
-        )
-        axes.plot([cost], [value], **style, **face, gid=f"mark-{number}-{index}")
-        if has_labels:
-            axes.annotate(
-                series.labels[index],
-                (cost, value),
-                xytext=(4, 2),
-                textcoords="offset points",
-                color=style["color"],
-                fontsize=0.8 * _FONT,
-            )
+def _tooltip(series: Series, point: Point) -> str | None:
+    """Return the id of a mark, which on a page is its tooltip; None without label or number."""
+    if point.label is None or math.isnan(point.value):
+        return None
+    interval = ""
+    if point.low < point.high:
+        interval = f" [{point.low:z.2f}, {point.high:z.2f}]"
+    return visible(f"{_MARK}{point.label}, {series.name}: {point.value:z.2f}{interval}")
 
 
 def _finish(plot: Plot, axes: Axes, width_in: float) -> None:
@@ -301,7 +274,7 @@ def _finish(plot: Plot, axes: Axes, width_in: float) -> None:
         letters = int(130 * width_in * share / _FONT)
         return textwrap.fill(text, max(10, letters), break_long_words=False)
 
-    labels = [visible(label) for label in plot.labels]
+    labels = plot.labels
     if plot.kind == "dots":
         for row in range(0, len(labels), 2):
             axes.axhspan(row - 0.5, row + 0.5, color=_LINE, alpha=0.25, linewidth=0)
@@ -317,29 +290,26 @@ def _finish(plot: Plot, axes: Axes, width_in: float) -> None:
     axes.set_xlabel(wrapped(plot.along, 0.85))
     axes.set_ylabel(wrapped(plot.axis, 0.42))
     axes.grid(axis="y")
-    if labels:
-        axes.set_xticks(range(len(labels)), labels)
-    elif plot.kind == "lines":
-        axes.locator_params(axis="x", integer=True)  # steps and epochs are counted
-    else:
+    if plot.kind == "costs":
         _finish_costs(plot, axes)
+    elif labels:
+        axes.set_xticks(range(len(labels)), labels)
+    else:
+        axes.locator_params(axis="x", integer=True)  # steps and epochs are counted
 
 
 def _finish_costs(plot: Plot, axes: Axes) -> None:
     """Draw a line through what no other choice beats, and name costs that have room."""
-    points = sorted(
-        point
-        for series in plot.series
-        for point in zip(series.places, series.values, series.is_best, strict=True)
-    )
-    unbeaten = np.array([(cost, score) for cost, score, is_best in points if is_best]).reshape(
-        -1, 2
-    )
-    axes.step(*unbeaten.T, where="post", color=_LINE, zorder=1)
-    ticks = [points[0][0]]
-    for cost, *_ in points[1:]:
-        is_only = cost == points[-1][0] > ticks[0] and len(ticks) == 1
-        ticks += [cost] if cost >= 1.6 * ticks[-1] or is_only else []
+    points = sorted(point for series in plot.series for point in series.points)
+    unbeaten = [(point.place, point.value) for point in points if point.is_best]
+    if unbeaten:
+        axes.step(*zip(*unbeaten, strict=True), where="post", color=_LINE, zorder=1)
+    costs = [point.place for point in points]
+    ticks = costs[:1]
+    for cost in costs[1:]:
+        is_only = cost == costs[-1] > ticks[0] and len(ticks) == 1
+        if cost >= 1.6 * ticks[-1] or is_only:
+            ticks.append(cost)
     axes.set_xscale("log")
     axes.margins(x=0.12)  # the labels of the last points are inside
     axes.set_xticks(ticks, [f"{cost:,.3g}" if cost < 100 else f"{cost:z,.0f}" for cost in ticks])
@@ -351,24 +321,27 @@ def _draw_scatter(plot: Plot, subfigure: FigureBase) -> None:
     columns = min(len(plot.series), 2)
     rows = math.ceil(len(plot.series) / columns)
     grid = subfigure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for number, (axes, series) in enumerate(zip_longest(grid.flat, plot.series)):
-        if series is None:
-            axes.remove()
-            continue
+    for axes in grid.flat[len(plot.series) :]:
+        axes.remove()
+    for number, series in enumerate(plot.series):
+        axes = grid.flat[number]
         points = _finite(series)
         sampled = points[np.random.default_rng(0).permutation(len(points))[:DENSE]]
-        alpha, width = (0.8, 0.5 * _FONT) if len(sampled) < 100 else (0.35, 0.3 * _FONT)
+        alpha, size = 0.35, 0.3 * _FONT
+        if len(sampled) < 100:
+            alpha, size = 0.8, 0.5 * _FONT
         colour = COLOURS[number % len(COLOURS)]
-        style = {"color": colour, "alpha": alpha, "markersize": width}
-        axes.plot(*sampled.T, "o", **style)
-        count = f"\n{DENSE} of {len(series.values)} pairs" if len(series.values) > DENSE else ""
-        axes.set_title(series.name + count)
+        axes.plot(*sampled.T, "o", color=colour, alpha=alpha, markersize=size)
+        count = len(series.points)
+        title = series.name
+        if count > DENSE:
+            title += f"\n{DENSE} of {count} pairs"
+        axes.set_title(title)
         axes.grid()
         if plot.has_means and (bands := band_means(series)):
             centres, values, spreads = zip(*bands, strict=True)
-            axes.errorbar(
-                centres, values, yerr=spreads, color=_INK, marker="o", capsize=1.5, zorder=3
-            )
+            means = {"color": _INK, "marker": "o", "capsize": 1.5, "zorder": 3}
+            axes.errorbar(centres, values, yerr=spreads, **means)
         if plot.line == "diagonal":
             limits = [axes.dataLim.min.min(), axes.dataLim.max.max()]
             axes.plot(limits, limits, color=_FAINT, linewidth=0.8)
@@ -380,20 +353,20 @@ def band_means(series: Series) -> list[tuple[float, float, float]]:
     """Return the centre of each band of places that has enough values, their mean and their
     standard deviation (n − 1).
     """
-    positions, values = _finite(series).T
-    if not len(positions):
+    places, values = _finite(series).T
+    if not len(places):
         return []
-    edges = np.linspace(positions.min(), positions.max(), BANDS + 1)
-    band = np.clip(np.searchsorted(edges, positions, side="right") - 1, 0, BANDS - 1)
+    edges = np.linspace(places.min(), places.max(), BANDS + 1)
+    band = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, BANDS - 1)
     bands = []
-    for number in range(BANDS):
-        band_values = values[band == number]
-        if len(band_values) >= FEWEST:
-            centre = (edges[number] + edges[number + 1]) / 2
-            bands.append((float(centre), float(band_values.mean()), float(band_values.std(ddof=1))))
+    for number, (start, end) in enumerate(pairwise(edges)):
+        in_band = values[band == number]
+        if len(in_band) >= FEWEST:
+            bands.append(((start + end) / 2, in_band.mean(), in_band.std(ddof=1)))
     return bands
 
 
 def _finite(series: Series) -> NDArray[np.float64]:
-    points: NDArray[np.float64] = np.column_stack([series.places, series.values]).astype(float)
+    """Return the places and values of the points that have both, (points, 2)."""
+    points = np.array([point[:2] for point in series.points], dtype=np.float64).reshape(-1, 2)
     return points[np.isfinite(points).all(axis=1)]

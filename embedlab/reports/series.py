@@ -1,8 +1,11 @@
 """The plots of pages and papers as data, independent of how they are drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from math import nan
+from typing import Literal, NamedTuple
+
+from embedlab.core.printable import visible
 
 FileKind = Literal["pdf", "svg", "png"]
 COLUMN_IN = 3.3  # of a paper with two columns
@@ -10,18 +13,36 @@ DENSE = 1_000  # points a panel; of more points, a random sample of this size is
 BANDS = 10  # of equal width along the axis of a scatter, whose means are drawn
 FEWEST = 5  # points of a band with a mean
 
+Ends = Sequence[float | None]  # a number and those of its interval, as far as known
+UNKNOWN: Ends = (None,)
+
+
+class Point(NamedTuple):
+    """A number at a place, with the ends of its interval; nan where there is none."""
+
+    place: float  # along the other axis; of a label its position
+    value: float
+    low: float = nan
+    high: float = nan
+    label: str | None = None
+    is_best: bool = True  # of costs: no other value costs less and is higher
+
 
 @dataclass(frozen=True)
 class Series:
-    """The numbers of a model, a run or a panel; nan where there is none."""
+    """The numbers of a model, a run or a panel."""
 
     name: str
-    values: Sequence[float]
-    low: Sequence[float] = ()  # the ends of each value's interval; empty: no intervals
-    high: Sequence[float] = ()
-    places: Sequence[float] = ()  # of the values; empty: they belong to the plot's labels in order
-    labels: Sequence[str] = ()  # of the values, where each has its own
-    is_best: Sequence[bool] = ()  # no other value of a plot of costs costs less and is higher
+    points: Sequence[Point]
+
+    @classmethod
+    def of(cls, name: str, numbers: Iterable[tuple[str, Ends]]) -> "Series":
+        """Return NUMBERS with their labels; None is not known, or absent."""
+        points = []
+        for place, (label, ends) in enumerate(numbers):
+            value, low, high = (*(nan if end is None else end for end in ends), nan, nan)[:3]
+            points.append(Point(place, value, low, high, label))
+        return cls(name, points)
 
 
 @dataclass(frozen=True)
@@ -37,6 +58,11 @@ class Plot:
     series: Sequence[Series]
     axis: str  # what the values are
     along: str = ""  # what the labels or places are
-    labels: Sequence[str] = ()
     line: Literal["", "zero", "diagonal"] = ""  # drawn where a difference is zero
     has_means: bool = False  # draw the mean of each band of a scatter
+
+    @property
+    def labels(self) -> list[str]:
+        """Return the labels of the places, which all series share; empty where they are numbers."""
+        points = self.series[0].points
+        return [visible(point.label) for point in points if point.label is not None]

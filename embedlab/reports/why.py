@@ -110,6 +110,7 @@ def _kinds_table(
     kinds, whole = explanation.kind_differences, explanation.whole.differences[explanation.second]
     records = [_kind_record(kind, explanation, kind.contrast.star) for kind in kinds]
     all_items: Row = {"slice": "all", "items": explanation.items}
+    all_items |= attributes(whole, "low high", _scale(explanation))
     all_items["difference"] = _cell(whole, explanation, whole.star)
     shown = records[:rows]
     table = Table(

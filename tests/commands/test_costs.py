@@ -93,12 +93,12 @@ def test_its_figure_has_the_front_of_each_cost(report: Report) -> None:
     found, _ = figure_kind("compare", "costs").draw(**times)
     assert [one.along for one in found] == ["bytes a vector", "milliseconds a sentence"]
     (bert,) = found[0].series
-    order = sorted(range(4), key=lambda place: bert.places[place])
+    points = sorted(bert.points, key=lambda point: point.place)
     front, highest = [], float("-inf")
-    for place in order:
-        front.append(bert.values[place] > highest)
-        highest = max(highest, bert.values[place])
-    assert [bert.is_best[place] for place in order] == front
+    for point in points:
+        front.append(point.value > highest)
+        highest = max(highest, point.value)
+    assert [point.is_best for point in points] == front
 
 
 @pytest.mark.parametrize(

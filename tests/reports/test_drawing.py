@@ -8,21 +8,16 @@ import numpy as np
 import pytest
 
 from embedlab.reports.plots import draw_svg
-from embedlab.reports.series import DENSE, Plot, Series
+from embedlab.reports.series import DENSE, Plot, Point, Series
 
 LABELS = ["sts12", "sts13", "sts14"]
-ONE = Series(
-    name="one",
-    values=[50.0, 60.0, math.nan],
-    low=[49.0, 58.0, math.nan],
-    high=[51.0, 63.0, math.nan],
-)
-TWO = Series(name="two", values=[55.0, 70.0, 90.0])
+ONE = Series.of("one", zip(LABELS, [(50.0, 49.0, 51.0), (60.0, 58.0, 63.0), (None,)], strict=True))
+TWO = Series.of("two", zip(LABELS, [(55.0,), (70.0,), (90.0,)], strict=True))
 
-PANELS = [Series(name=name, places=[0.0, 1.0, 2.0], values=[2.0, 1.0, math.nan]) for name in "abc"]
+PANELS = [Series(name, [Point(0, 2), Point(1, 1), Point(2, math.nan)]) for name in "abc"]
 PLOTS = [
-    Plot(kind="dots", title="d", labels=LABELS, series=[ONE, TWO], axis="points", line="zero"),
-    Plot(kind="lines", title="l", labels=LABELS, series=[ONE, TWO], axis="points", along="fifth"),
+    Plot(kind="dots", title="d", series=[ONE, TWO], axis="points", line="zero"),
+    Plot(kind="lines", title="l", series=[ONE, TWO], axis="points", along="fifth"),
     Plot(kind="scatter", title="s", series=PANELS, axis="cosine", along="gold", line="diagonal"),
 ]
 
@@ -83,7 +78,7 @@ def test_a_mark_is_drawn_at_its_number_and_one_without_a_number_is_left_out(
 @pytest.mark.parametrize(("count", "shown"), [(7, 7), (DENSE + 50, DENSE)])
 def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) -> None:
     x = np.random.default_rng(0).normal(size=count).tolist()
-    panel = Series(name="a", places=x, values=x)
+    panel = Series("a", [Point(place, place) for place in x])
     root = parsed(Plot(kind="scatter", title="s", series=[panel], along="x", axis="y"))
     points = [use for use in root.iter("use") if "--series-1" in use.get("style", "")]
     assert len(points) == shown
@@ -92,12 +87,12 @@ def test_a_scatter_draws_every_point_up_to_what_it_says(count: int, shown: int) 
 
 def test_a_name_is_drawn_as_letters_with_escapes_for_what_xml_cannot_hold() -> None:
     name, drawn = "$a_b$\x00\x1b[2J\ud800<b", "$a_b$\\u0000\\u001b[2J\\ud800<b"
-    own = [Series(name=name, values=[1.0, 2.0])]
+    own = [Series.of(name, [(name, [1.0]), ("b", [2.0])])]
     both = {"title": name, "axis": name, "along": name}
-    points = Series(name=name, places=[0.0] * 3, values=[1.0] * 3)
+    points = Series(name, [Point(0, 1)] * 3)
     for plot in (
-        Plot(kind="dots", labels=[name, "b"], series=own, **both),
-        Plot(kind="lines", labels=[name, "b"], series=own, **both),
+        Plot(kind="dots", series=own, **both),
+        Plot(kind="lines", series=own, **both),
         Plot(kind="scatter", series=[points], **both),
     ):
         root = parsed(plot)

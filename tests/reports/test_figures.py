@@ -18,27 +18,27 @@ from embedlab.reports.figures import (
     difference_plots,
     draw_figure,
     figure_kind,
-    figure_kinds,
     score_plots,
 )
 from embedlab.reports.plots import band_means, draw_paper
-from embedlab.reports.series import BANDS, FEWEST, Plot, Series
+from embedlab.reports.scores import comparison_table
+from embedlab.reports.series import BANDS, FEWEST, Plot, Point, Series
 from tests.stored_scores import compared_items
 
-ONE = Series(name="one", values=[50.0, 60.0], low=[49.0, 58.0], high=[51.0, 63.0])
-TWO = Series(name="two", values=[55.0, 70.0])
-CURVE = Series(name="one", places=[1, 2, 3], values=[3.0, 2.0, 1.0])
+ONE = Series.of("one", [("a $b$", (50.0, 49.0, 51.0)), ("c", (60.0, 58.0, 63.0))])
+TWO = Series.of("two", [("a $b$", (55.0,)), ("c", (70.0,))])
+CURVE = Series("one", [Point(1, 3.0), Point(2, 2.0), Point(3, 1.0)])
 X = np.linspace(0, 5, 200).tolist()
 PLOTS = {
     plot.title: plot
     for plot in (
-        Plot(kind="dots", title="dots", labels=["a $b$", "c"], series=[ONE, TWO], axis="points"),
-        Plot(kind="lines", title="lines", labels=["1", "2"], series=[ONE, TWO], axis="points"),
+        Plot(kind="dots", title="dots", series=[ONE, TWO], axis="points"),
+        Plot(kind="lines", title="lines", series=[ONE, TWO], axis="points"),
         Plot(kind="lines", title="curves", series=[CURVE], axis="loss", along="step"),
         Plot(
             kind="scatter",
             title="scatter",
-            series=[Series(name="m", places=X, values=X)],
+            series=[Series("m", [Point(x, x) for x in X])],
             axis="similarity",
             along="gold",
             has_means=True,
@@ -90,7 +90,7 @@ def test_band_means_are_those_of_a_slow_count() -> None:
         own = y[(x >= start) & ((x < end) | (number == BANDS - 1))]
         if len(own) >= FEWEST:
             expected.append(((start + end) / 2, np.mean(own), np.std(own, ddof=1)))
-    found = band_means(Series(name="m", places=x.tolist(), values=y.tolist()))
+    found = band_means(Series("m", [Point(*point) for point in zip(x, y, strict=True)]))
     assert len(found) < BANDS  # the last bands hold too few points
     np.testing.assert_allclose(found, expected)
 
@@ -106,9 +106,9 @@ def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
     )
     (plot,), caption = figure_kind("evaluate", None).draw(frame=frame)
     assert list(plot.labels) == ["a", "b"]
-    assert [series.values[0] for series in plot.series] == [50.0, 40.0]
-    assert [series.low[0] for series in plot.series] == [48.0, 38.0]
-    assert np.isnan(plot.series[1].values[1])
+    one, two = (series.points for series in plot.series)
+    assert (one[0].value, one[0].low, two[0].value, two[0].low) == (50.0, 48.0, 40.0, 38.0)
+    assert np.isnan(two[1].value)
     assert "n = 20 items in each of 2" in caption
     assert "Generated data" in caption
     assert "Test sentences are in the training data of one." in caption
@@ -121,8 +121,8 @@ def test_models_whose_folders_have_one_name_are_drawn_under_their_whole_names() 
     gold = rng.normal(size=60)
     predicted = {place: gold + rng.normal(size=60) for place in range(2)}
     evidence = [evidence_of("sts", "sts12", gold, predicted, 2, measure=MEASURES["spearman"])]
-    compared = compared_items(evidence, models)
-    (scores,), (differences,) = score_plots(compared), difference_plots(compared)
+    frame = comparison_table(compared_items(evidence, models)).frame
+    (scores,), (differences,) = score_plots(frame, "dataset"), difference_plots(frame, "dataset")
     assert [series.name for series in scores.series] == [*names]
     assert [series.name for series in differences.series] == [names[1]]
     assert differences.title.startswith("/second/model minus /first/model")
@@ -132,6 +132,7 @@ def test_detectable_differences_are_drawn_next_to_the_observed_ones() -> None:
     frame = pl.DataFrame(
         {
             "task": ["sts"],
+            "metric": ["spearman"],
             "dataset": ["a"],
             "difference": [-3.0],
             "smallest": [2.0],
@@ -139,10 +140,8 @@ def test_detectable_differences_are_drawn_next_to_the_observed_ones() -> None:
         }
     )
     (plot,), _ = figure_kind("power", None).draw(frame=frame)
-    assert {series.name: list(series.values) for series in plot.series} == {
-        "observed difference": [3.0],
-        "detectable": [2.0],
-    }
+    values = {series.name: series.points[0].value for series in plot.series}
+    assert values == {"observed difference": 3.0, "detectable": 2.0}
 
 
 def test_where_there_is_nothing_to_draw_that_is_an_error() -> None:
@@ -195,5 +194,5 @@ def test_scores_without_a_setting_are_drawn() -> None:
             **{"low": [40.0], "high": [60.0], "sd": [None]},
         }
     )
-    (plot,) = figure_kinds("evaluate")["scores"].draw(frame=frame)[0]
+    (plot,) = figure_kind("evaluate", "scores").draw(frame=frame)[0]
     assert plot.labels == ["snli"]

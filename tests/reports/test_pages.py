@@ -59,10 +59,9 @@ def text() -> str:
     plot = Plot(
         kind="dots",
         title=HOSTILE,
-        labels=[HOSTILE, "b"],
         series=[
-            Series(name="$x$ & <b>", values=[1.0, 2.0]),
-            Series(name=CONTROLS, values=[2.0, 1.0]),
+            Series.of("$x$ & <b>", [(HOSTILE, [1.0]), ("b", [2.0])]),
+            Series.of(CONTROLS, [(HOSTILE, [2.0]), ("b", [1.0])]),
         ],
         axis="points",
     )
