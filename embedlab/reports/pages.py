@@ -65,10 +65,9 @@ _NOTEBOOK_STYLE = """
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of a page: paragraphs, then a table, then plots."""
+    """A part of a page: a table, then plots."""
 
     title: str
-    text: tuple[str, ...] = ()
     table: Table | None = None
     plots: tuple[Plot, ...] = ()
 
@@ -128,7 +127,6 @@ def escape_html(text: str) -> str:
 def _section(section: Section, number: int) -> Iterator[str]:
     yield f'<section id="section-{number}">'
     yield f"<h2>{escape_html(section.title)}</h2>"
-    yield from (f"<p>{escape_html(paragraph)}</p>" for paragraph in section.text)
     if section.table is not None:
         yield from _page_table(section.table)
     if section.plots:

@@ -66,7 +66,7 @@ def text() -> str:
         axis="points",
     )
     sections = [
-        Section(title=HOSTILE, text=(HOSTILE,), table=table, plots=(plot, plot)),
+        Section(title=HOSTILE, table=table, plots=(plot, plot)),
         *(Section(title=name) for name in "bcd"),
     ]
     return page(
@@ -88,9 +88,7 @@ def test_a_page_is_well_formed_and_runs_and_loads_nothing(text: str) -> None:
 
 def test_names_are_shown_as_they_are(text: str) -> None:
     shown = Outline(text).texts
-    assert (
-        shown.count(HOSTILE) >= 7
-    )  # title twice, heading, contents, paragraph, cell, column, note, captions
+    assert shown.count(HOSTILE) >= 7  # title twice, heading, contents, cell, column, note, captions
     assert "78.40 ± 0.31 ab" in shown
     assert "one note" in shown
     assert text.count("a\\u0000\\u001b[2J\\u0085\\u202e\\ud800b") >= 4  # fact, note, mark
