@@ -113,3 +113,9 @@ def test_notes_are_grouped_over_models_under_the_names_of_the_table() -> None:
 def test_all_notes_are_in_json_and_with_the_option() -> None:
     assert noted().data()["notes"] == NOTES
     assert noted(has_all_notes=True).shown_notes == NOTES
+
+
+def test_columns_that_are_all_minor_are_shown_row_by_row_where_they_do_not_fit() -> None:
+    columns = [Column(key=key, title=key, role="minor") for key in ("first", "second")]
+    text = shown(Table(columns=columns, rows=[{"first": "1.234567", "second": "8.901234"}]), 17)
+    assert text.split() == ["first", "1.234567", "second", "8.901234"]
