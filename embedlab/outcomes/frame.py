@@ -99,7 +99,9 @@ class Outcomes:
         has_text = first.is_not_null()
         keys = with_text_keys(texts.filter(has_text)).select(KEYS)
         nulls = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(first))
-        return pl.DataFrame({key: nulls.scatter(has_text.arg_true(), keys[key]) for key in KEYS})
+        rows = has_text.arg_true()
+        # scatter changes the series itself
+        return pl.DataFrame({key: nulls.clone().scatter(rows, keys[key]) for key in KEYS})
 
     @cached_property
     def labels(self) -> pl.Series:

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.outcomes.frame import ROWS, Block, Outcomes, join_outcomes, text_numbers
+from embedlab.data.overlaps import with_text_keys
+from embedlab.outcomes.frame import KEYS, ROWS, Block, Outcomes, join_outcomes, text_numbers
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.stored import open_outcomes
 from embedlab.runs.outcomes import CONTRADICTED, items_frame
@@ -47,6 +48,16 @@ def test_joined_items_have_the_facts_of_each_task_in_its_rows(
     assert found.predictions["far"][6:10].null_count() == 4
     assert found.averages == {**pairs.averages, **averages}
     assert found.mixed_metrics == {"transfer": "accuracy"}
+
+
+def test_each_of_two_sentences_has_its_own_key(pairs: Outcomes) -> None:
+    expected = with_text_keys(pairs.sentences.select("sentence1", "sentence2")).select(KEYS)
+    assert pairs.text_keys.equals(expected)
+    has_text = pl.int_range(pl.len()) > 0
+    holes = pairs.sentences.with_columns(pl.when(has_text).then(pl.col("sentence1")).name.keep())
+    keys = replace(pairs, sentences=holes).text_keys
+    assert keys[1:].equals(expected[1:])
+    assert keys[0].null_count().row(0) == (1, 1)
 
 
 def test_rows_of_unknown_text_have_numbers_of_their_own(pairs: Outcomes) -> None:
