@@ -159,7 +159,7 @@ def tables(job: Tables, first: int, runs: int, *, data: Path) -> list[list[float
                 np.mean([not marked[place].is_tied for place in lower]) if lower else np.nan,
                 np.mean([by_holm[place] < ALPHA for place in lower]) if lower else np.nan,
                 spreads[best].mean - truths[best] - common,
-                marked[best].optimism,
+                marked[best].optimism or 0.0,  # nothing is said where others have the same number
             )
         )
     return [[float(value) for value in row] for row in found]
