@@ -265,7 +265,8 @@ class ComparisonInput:
         conditions = [f"where {slicing.where}"] if slicing.where else []
         meanings = [f"@{name}={expression}" for name, expression in slicing.meanings.items()]
         signatures = {}
-        for name, model in self.models_by_name.items() if slices else ():
+        for name in slices[0].scores if slices else ():
+            model = self.models_by_name[name]
             if not model.signatures:
                 continue
             scored = [row for row in slices if not isnan(row.scores[name].value)]
