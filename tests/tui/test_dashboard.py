@@ -293,6 +293,32 @@ async def test_the_recipe_that_is_typed_wins_and_the_arrow_goes_to_the_list(open
         assert app.focused is app.screen.query_one("#choices")
 
 
+async def test_a_run_that_is_gone_to_is_under_the_cursor_and_offers_what_it_allows(
+    opened: Open,
+) -> None:
+    """Also where it is listed already, behind a search, or a cell of a grid that is folded."""
+    async with opened() as pilot:
+        app = dashboard(pilot)
+        cell = make_grid(app.settings).variants[1].run
+        run = make_run(app.settings, "first", 1)
+        make_run(app.settings, "second", 1, Finished(step=30))
+        await pilot.press("3")
+        room = app.query_one(RunsRoom)
+        await until(pilot, lambda: len(room.runs.entries) == 3)
+        for name, grid in (("second", ""), ("first", ""), (cell, "mine"), ("second", "")):
+            at_once(pilot, "/mine\r")
+            await until(pilot, lambda: room.words == "mine")
+            await until(pilot, lambda: app.focused is room.runs)
+            app.go_to_run(name, grid)
+            await until(pilot, lambda name=name: app.room.crumbs == (name,))
+            assert not room.query_one("#run-filter", Input).display
+            assert not room.words
+        app.go_to_run("first")
+        await until(pilot, lambda: "o Resume" in screen_text(app))
+        say(run, Finished(step=30))
+        await until(pilot, lambda: "o Resume" not in screen_text(app))
+
+
 async def test_a_typed_form_is_there_again(opened: Open) -> None:
     async with opened() as pilot:
         app = dashboard(pilot)

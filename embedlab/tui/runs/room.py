@@ -241,6 +241,7 @@ class RunsRoom(Room):
             empty = "no run has these words" if self.words else _NO_RUNS
             self.say("#run-header", empty if self.runs_look.time_s else "reading …")
         self._show_facts()
+        self.refresh_bindings()
 
     # the panes
 
@@ -386,9 +387,8 @@ class RunsRoom(Room):
 
     def action_back(self) -> None:
         """End the search, leave a pane, remove the marks."""
-        line = self.query_one("#run-filter", Input)
-        if line.display:
-            line.value, line.display = "", False
+        if self.query_one("#run-filter", Input).display:
+            self._end_search()
         elif self.screen.focused is self.runs and self.marked:
             self.marked.clear()
             self._show_list()
@@ -447,8 +447,15 @@ class RunsRoom(Room):
     def go_to(self, name: str | None) -> None:
         """Put the cursor on the run or grid called NAME as soon as the list shows it."""
         if name is not None:
-            self.words, self.wanted = "", name
+            self._end_search()
+            self.wanted = name
+            self._show_list()
             self.look()
+
+    def _end_search(self) -> None:
+        line = self.query_one("#run-filter", Input)
+        line.value, line.display = "", False
+        self.words = ""
 
     # what changes runs
 
@@ -522,9 +529,10 @@ class RunsRoom(Room):
 
         names = first_few((run.id for run in runs), 6)
         question = f"Delete {names} with models, checkpoints and scores?"
-        if await self.app.push_screen_wait(Confirm(question)):
+        if await self.app.push_screen_wait(Confirm(question)) and await self.do(
+            lambda: remove_runs(runs), f"deleted {names}"
+        ):
             self.marked.clear()
-            await self.do(lambda: remove_runs(runs), f"deleted {names}")
 
     async def do(self, work: Callable[[], object], done: str) -> bool:
         """Do WORK, then look what it did."""

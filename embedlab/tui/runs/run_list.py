@@ -119,7 +119,7 @@ class RunList(Lines):
     ) -> None:
         """Show ENTRIES, with the cursor on that called STAY_ON, else where it was."""
         width = max(self.scrollable_content_region.width, 20)
-        previous_names, self.entries = [entry.name for entry in self.entries], entries
+        self.entries = entries
         self.fill(
             [
                 line_of(entry_shown, width, now, marked.get(entry_shown.name))
@@ -127,5 +127,5 @@ class RunList(Lines):
             ]
         )
         names = [entry.name for entry in entries]
-        if names != previous_names and stay_on in names:
+        if stay_on in names:
             self.highlighted = names.index(stay_on)
