@@ -328,6 +328,8 @@ def session_of(
     and the files.
     """
     _refuse_unknown_keywords(settings, function)
+    if _is_frame(settings.get("data")):
+        raise UsageError("data is a data frame, not a folder", hint="give rows as tasks=")
     if is_notebook():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

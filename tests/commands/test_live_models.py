@@ -122,6 +122,8 @@ def test_an_object_that_fails_is_named() -> None:
 def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
     with pytest.raises(UsageError, match="int is not a model"):
         embedlab.compare([3, "dice"], tasks=PAIRS)
+    with pytest.raises(UsageError, match="data is a data frame"):
+        embedlab.evaluate("dice", data=pl.DataFrame({"sentence1": ["a"]}))
     with pytest.raises(UsageError, match="neither names nor rows"):
         embedlab.compare("dice", tasks=[object()])
     half = "a \ud83d"
