@@ -75,6 +75,35 @@ def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
     assert words["rank"][0] == pytest.approx(50 * ((scores < own).mean() + (scores <= own).mean()))
 
 
+def test_the_parts_of_the_token_view_are_a_table_of_words_whose_sums_are_shown(
+    architectures: dict[str, Path],
+) -> None:
+    models = {"first": f"{architectures['bert']}?pooling=mean", "second": "wordllama"}
+    report = embedlab.explain(FIRST, SECOND, models=models, view="tokens")
+    rows = report.frame.rows(named=True)
+    for name, model in models.items():
+        (cosine,) = embedlab.score_pairs(model, [FIRST], [SECOND])
+        parts = {
+            (row["place"], row["second_place"]): row["part"]
+            for row in rows
+            if row["kind"] == "parts" and row["model"] == name
+        }
+        assert sum(parts.values()) == pytest.approx(cosine, abs=1e-5)
+        sums = [row for row in rows if row["kind"] == "part" and row["model"] == name]
+        words = [(row["sentence"], row["word"]) for row in sums]
+        assert words == [
+            *((1, word.text) for word in shown_words(FIRST)),
+            (1, "(other tokens)"),
+            *((2, word.text) for word in shown_words(SECOND)),
+            (2, "(other tokens)"),
+        ]
+        for row in sums:
+            side = row["sentence"] - 1
+            added = sum(part for key, part in parts.items() if key[side] == row["place"])
+            assert row["part"] == pytest.approx(added, abs=1e-6)
+        assert f"{cosine:.3f}" in str(report)
+
+
 def test_an_edit_moves_each_model_and_a_rule_says_that_it_made_it(pairs: str) -> None:
     report = embedlab.explain(
         "A man is asleep.",
