@@ -180,6 +180,11 @@ def _evaluate_pairs(
         f"{unseen_items.rows.height} of {items.rows.height} pairs: no model of the table is known "
         "to have read a sentence of theirs in training"
     )
+    # what they had read has been left out
+    models = {
+        name: replace(model, overlaps={}, marks=model.marks - {OVERLAP})
+        for name, model in gathered.models_by_name.items()
+    }
     evaluations = {}
     for name in (model.name for model in gathered.models) if table.by is None else ():
         evaluation = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
@@ -191,7 +196,7 @@ def _evaluate_pairs(
     return replace(
         rows,
         evaluations=evaluations,
-        gathered=replace(gathered, outcomes=[unseen_items]),
+        gathered=replace(gathered, outcomes=[unseen_items], models_by_name=models),
         missing_notes=(note,),
     )
 

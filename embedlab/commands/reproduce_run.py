@@ -69,6 +69,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.events import Curve
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
+from embedlab.scoring.provenance import training_marks
 from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of
@@ -346,19 +347,24 @@ def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reprod
     table = rows.table
     first_sentences, second_sentences = map(list, zip(*table.pairs, strict=True))
     numbers: dict[CellKey, ComparedNumber] = {}
+    marks, notes = set[str](), [*rows.notes]
     for row in table.sources:
-        encoders = [
-            scorer
-            for member in rows.members[row, ""]
-            for scorer in load_members(resolve_model(member.name, session), session, cached=False)
-        ]
+        try:
+            models = [resolve_model(member.name, session) for member in rows.members[row, ""]]
+            encoders = [
+                scorer for model in models for scorer in load_members(model, session, cached=False)
+            ]
+        except MissingError as error:
+            notes.append(f"absent: {row}: {error.message} ({error.hint})")
+            models, encoders = [], []
+        marks.update(*(training_marks(spec) for model in models for spec in model.members))
         encoder_scores = [encoder.score(first_sentences, second_sentences) for encoder in encoders]
         for index, column in enumerate(table.columns):
             printed = table.printed.get(row, {}).get(column)
             numbers[row, column] = ComparedNumber(
                 printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
             )
-    answer_table = numbers_table(table, numbers, (), [*example_pairs(table), *rows.notes])
+    answer_table = numbers_table(table, numbers, sorted(marks), [*example_pairs(table), *notes])
     return replace(base, answers=(answer_table,), numbers=numbers)
 
 

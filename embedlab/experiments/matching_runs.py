@@ -281,12 +281,10 @@ class RowModels:
                 Member(name=name, seed=seed, runs=frozenset({name})) for seed, name in names.items()
             )
         if source.pooling is not None:
-            return (
-                Member(
-                    name=f"{source.set.get(ENCODER, self.encoder)}?pooling={source.pooling}",
-                    seed=None,
-                ),
-            )
+            encoder = source.set.get(ENCODER, self.encoder)
+            if not encoder:  # no other row says what is trained
+                return ()
+            return (Member(name=f"{encoder}?pooling={source.pooling}", seed=None),)
         if source.model is not None:
             return (Member(name=source.model, seed=None),)
         if source.combine is None:

@@ -1,9 +1,11 @@
 """The models behind a reproduced table."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import embedlab
 from embedlab.api import NotebookSession
 from embedlab.commands.reproduce_models import (
     EvaluatedRows,
@@ -13,6 +15,8 @@ from embedlab.commands.reproduce_models import (
     with_named_rows,
 )
 from embedlab.commands.reproduce_plan import ReproductionOptions
+from embedlab.commands.reproduce_run import reproduce_tables
+from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.experiments.matching_runs import Member
@@ -91,3 +95,43 @@ def test_unseen_items_are_pairs_of_sets_and_a_table_of_other_numbers_says_so() -
     assert found.missing_notes == (
         "table3_transfer: --unseen selects pairs, and its numbers are not of sets of pairs",
     )
+
+
+def test_a_table_of_example_pairs_has_the_cosines_of_the_models_that_are_here(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(runs=tmp_path / "runs", cache=tmp_path / "cache", offline=True)
+    session = NotebookSession(settings=settings)
+    tables = select_tables("tsukagoshi", "table2_example_pairs")
+    options = ReproductionOptions(
+        paper="tsukagoshi", table="table2_example_pairs", from_="runs", models=("sbert=wordllama",)
+    )
+    (reproduction,) = reproduce_tables(tables, options, session)
+    (answer,) = reproduction.answers
+    pairs = tables[0].pairs
+    expected = embedlab.score_pairs("wordllama", *map(list, zip(*pairs, strict=True)))
+    found = [reproduction.numbers["sbert", column].values for column in tables[0].columns]
+    assert found == [(pytest.approx(float(cosine), abs=1e-6),) for cosine in expected]
+    assert {row for row, _ in reproduction.numbers} == {"dice", "wo_ft", "sbert", "defsent"}
+    assert "[training text unknown]" in answer.shown_title
+    assert any(note.startswith("absent: wo_ft: ") for note in answer.notes)
+    named = replace(options, models=("sbert=wordllama", "defsent=wordllama"))
+    (without_encoder,) = reproduce_tables(tables, named, session)
+    assert not any("?pooling" in note for note in without_encoder.answers[0].notes)
+
+
+def test_a_figure_of_unseen_pairs_marks_no_model_with_what_was_left_out(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    settings = Settings(data=shared_data, runs=tmp_path / "runs", cache=tmp_path / "cache")
+    session = NotebookSession(settings=settings)
+    (figure,) = select_tables("tsukagoshi", "figure2_sources")
+    table = replace(figure, datasets=("sts15",))
+    members = {("SBERT", ""): (Member(name="minilm", seed=None),)}
+    for is_unseen in (False, True):
+        options = ReproductionOptions(unseen=is_unseen)
+        gathered = evaluate_models(table, members, options, session).gathered
+        assert gathered is not None
+        compared = gathered.compare(Slicing(by="dataset"))
+        assert bool(compared.shared["minilm"]) != is_unseen
+        assert ("overlap" in gathered.marks) != is_unseen
