@@ -88,11 +88,11 @@ class Keys(Widget):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Say what the key under the pointer does."""
         binding = self._at(event.x)
-        self.tooltip = binding.tooltip or None if binding is not None else None
+        self.tooltip = binding.tooltip if binding else None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Press the key under the pointer."""
-        if (binding := self._at(event.x)) is not None:
+        if binding := self._at(event.x):
             self.app.simulate_key(binding.key)
 
 

@@ -101,7 +101,7 @@ def test_a_run_shows_test_scores_by_one_measure_and_one_setting() -> None:
 
 def test_a_spread_says_deviation_or_interval() -> None:
     assert ScoreSpread(values=(1.0, 3.0)).text == "2.00 ± 1.41"
-    assert ScoreSpread(values=(2.0,), low=1.5, high=2.5).text == "2.00 [1.5, 2.5]"
+    assert ScoreSpread(values=(2.0,), interval=(1.5, 2.5)).text == "2.00 [1.5, 2.5]"
     assert ScoreSpread(values=(2.0,)).text == "2.00"
 
 

@@ -205,13 +205,12 @@ class WhatIf(VerticalScroll):
         answers = await self._scores(
             [pair, *(remaining_pair for _, _, remaining_pair in shortened)]
         )
-        title = "each word"
-        width = max(len(word) for word in [title, *(word for _, word, _ in shortened)]) + 2
+        width = max([9, *(len(word) for _, word, _ in shortened)]) + 2  # at least that of its title
         scores_of_model = {m: a for m, a in answers.items() if not isinstance(a, str)}
         head = "".join(
             f"{model_sign(self._places[m])} {shorten_middle(m, 12):<14}" for m in scores_of_model
         )
-        lines = [Content.styled(f"{title:<{width}}{head}", "bold $faint")]
+        lines = [Content.styled(f"{'each word':<{width}}{head}", "bold $faint")]
         for number, (side, word, _) in enumerate(shortened, start=1):
             styled: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
             for model, scores in scores_of_model.items():

@@ -76,16 +76,9 @@ def result_rows(entry: Entry) -> list[ResultRow]:
             if isfinite(score_found.value)
         )
         if values:
-            low, high = (
-                training.intervals.get(name, (None, None)) if len(scored) == 1 else (None, None)
-            )
-            rows.append(
-                ResultRow(
-                    task=task,
-                    score=first_score,
-                    spread=ScoreSpread(values=values, low=low, high=high),
-                )
-            )
+            interval = training.intervals.get(name) if len(scored) == 1 else None
+            spread = ScoreSpread(values=values, interval=interval)
+            rows.append(ResultRow(task=task, score=first_score, spread=spread))
     return rows
 
 

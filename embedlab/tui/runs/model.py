@@ -11,6 +11,7 @@ from time import time
 from typing import Any, Literal, TypeVar
 
 from embedlab.core.errors import EmbedlabError, MissingError
+from embedlab.core.printable import first_few
 from embedlab.core.schema import read_toml
 from embedlab.experiments.plan import GridPlan
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -46,8 +47,8 @@ class ScoreSpread:
     """A number of one or more seeds."""
 
     values: tuple[float, ...]
-    low: float | None = None  # the 95% interval of one seed, where it is known
-    high: float | None = None
+    # the 95% interval of one seed, where it is known
+    interval: tuple[float, float] | None = None
 
     @property
     def mean(self) -> float:
@@ -59,8 +60,9 @@ class ScoreSpread:
         """The mean ± the deviation over seeds, or with its [interval]."""
         if len(self.values) > 1:
             return f"{self.mean:z.2f} ± {stdev(self.values):z.2f}"
-        if self.low is not None and self.high is not None:
-            return f"{self.mean:z.2f} [{self.low:z.1f}, {self.high:z.1f}]"
+        if self.interval is not None:
+            low, high = self.interval
+            return f"{self.mean:z.2f} [{low:z.1f}, {high:z.1f}]"
         return f"{self.mean:z.2f}"
 
 
@@ -197,8 +199,8 @@ class Entry:
             )
         )
         interval = next(filter(None, (training.interval for training in self.trainings)), None)
-        if spread is not None and len(spread.values) == 1 and self.kind == "run" and interval:
-            return replace(spread, low=interval[0], high=interval[1])
+        if spread and len(spread.values) == 1 and self.kind == "run":
+            return replace(spread, interval=interval)
         return spread
 
     @property
@@ -209,8 +211,7 @@ class Entry:
         if len(notes) == 1:
             return notes.pop()
         lines = [f"{run}: {note}" for run, note in notes_of_runs if note]
-        hidden_line = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
-        return "\n".join([*lines[:3], *hidden_line]) or self.reason
+        return first_few(lines, 3, separator="\n") or self.reason
 
     def _spread(self, number: Callable[[Training], float | None]) -> ScoreSpread | None:
         numbers = map(number, self.seeds)
@@ -364,15 +365,13 @@ class RunFollower:
         stamp = _stamp(
             run.events_file, run.pid_file, run.log_file, run.recipe_file, run.evaluations
         )
-        stamped = self._trainings.get(run.path)
+        old_stamp, training = self._trainings.get(run.path, (None, None))
         if (
-            stamped is not None
-            and stamped[0] == stamp
-            and stamped[1].status.state in ENDED
-            and stamped[1].status.is_scoring == is_being_scored(run)
+            training is None
+            or stamp != old_stamp
+            or training.status.state not in ENDED
+            or training.status.is_scoring != is_being_scored(run)
         ):
-            training = stamped[1]
-        else:
             training = _read(run, now)
         intervals = self._intervals.get((run.path, _stamp(run.evaluations)), {})
         if intervals != training.intervals:

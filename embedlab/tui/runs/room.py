@@ -570,6 +570,6 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
     seeds = {len(row.spread.values) for row in rows}
     if max(seeds) > 1:
         lines.append(faint(f"mean ± sd of {max(seeds)} seeds"))
-    elif any(row.spread.low is not None for row in rows):
+    elif any(row.spread.interval for row in rows):
         lines.append(faint("[95% interval] over the items"))
     return Content("\n").join(lines)
