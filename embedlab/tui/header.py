@@ -88,7 +88,7 @@ class Keys(Widget):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Say what the key under the pointer does."""
         binding = self._at(event.x)
-        self.tooltip = binding.tooltip if binding else None
+        self.tooltip = (binding and binding.tooltip) or None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Press the key under the pointer."""

@@ -176,6 +176,15 @@ class CurvePlot(Widget):
         return Content("\n").join(joined_runs(line) for line in lines)
 
 
+# a plot → the values by step that it draws
+_PLOTS = {
+    "loss-curve": "losses",
+    "dev-curve": "dev_scores",
+    "cpu-curve": "cpu_percent",
+    "memory-curve": "memory_mib",
+}
+
+
 class Curves(Horizontal, can_focus=True):
     """Loss and dev score, and below them the load of the machine."""
 
@@ -207,18 +216,13 @@ class Curves(Horizontal, can_focus=True):
     def show(self, curves: Sequence[tuple[str, Curve]]) -> None:
         """Draw these CURVES, each with the colour of its run."""
         self._curves = curves
-        plots = {
-            "loss-curve": [(colour, curve.losses) for colour, curve in curves],
-            "dev-curve": [(colour, curve.dev_scores) for colour, curve in curves],
-            "cpu-curve": [(colour, curve.cpu_percent) for colour, curve in curves],
-            "memory-curve": [(colour, curve.memory_mib) for colour, curve in curves],
-        }
-        for id, series in plots.items():
+        for id, name in _PLOTS.items():
+            series = []
+            for colour, curve in curves:
+                values = dict(getattr(curve, name))  # another thread may add points
+                series.append(RunCurve(x=[*values], y=[*values.values()], colour=colour))
             self.query_one(f"#{id}", CurvePlot).show(
-                [
-                    RunCurve(x=[*values], y=[*values.values()], colour=colour)
-                    for colour, values in series
-                ],
+                series,
                 is_log=self.is_log and id == "loss-curve",
                 smoothing=self.smoothing if id in {"loss-curve", "dev-curve"} else 0.0,
             )
