@@ -142,7 +142,9 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Sett
     assert found.verdict.startswith("dev chooses lr 2e-05, pooling mean with 81.50 ± 0.71; sts12")
 
 
-def test_places_with_the_same_best_number_are_named(settings: Settings) -> None:
+def test_places_with_the_same_best_number_are_named_and_flawed_ones_are_no_best(
+    settings: Settings,
+) -> None:
     plan = make_grid(settings)
     (entry,) = RunFollower(settings.runs).look().entries()
     scores = read_scores(plan, settings)
@@ -154,6 +156,12 @@ def test_places_with_the_same_best_number_are_named(settings: Settings) -> None:
         key: replace(scores.spreads[key], values=own, is_best=False) for key, own in numbers.items()
     }
     level = replace(scores, spreads=scores.spreads | marked_best(spreads, seed_test))
+    flawed = {
+        key: replace(own, is_flawed=True, is_best=False) for key, own in scores.spreads.items()
+    }
+    assert build_board(entry, replace(scores, spreads=flawed)).verdict == (
+        "none can be the best: no training learnt anything"
+    )
     verdict = build_board(entry, level).verdict
     assert verdict == (
         "none is the best: lr 2e-05, pooling cls; lr 2e-05, pooling mean have the same dev"

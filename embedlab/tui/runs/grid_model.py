@@ -110,14 +110,13 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
     marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
     tied = {short_labels(row.labels): spread.mean for row, spread in marked if spread.is_tied}
     best_row = next((pair for pair in marked if pair[1].is_best), None)
+    if marked and all(spread.is_flawed for _, spread in marked):
+        return "none can be the best: no training learnt anything"
     if best_row is None:
         top = max(tied.values(), default=0.0)
         equal = [labels for labels, mean in tied.items() if top - mean < LAST_DIGIT / 2]
-        return (
-            f"none is the best: {first_few(equal, 3, separator='; ')} have the same {column}"
-            if tied
-            else ""
-        )
+        names = first_few(equal, 3, separator="; ")
+        return f"none is the best: {names} have the same {column}" if names else ""
     if (other_count := len(marked) - 1) < 1:
         return ""
     row, spread = best_row
