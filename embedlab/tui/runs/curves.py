@@ -219,7 +219,7 @@ class Curves(Horizontal, can_focus=True):
         for id, name in _PLOTS.items():
             series = []
             for colour, curve in curves:
-                values = dict(getattr(curve, name))  # another thread may add points
+                values = getattr(curve, name)
                 series.append(RunCurve(x=[*values], y=[*values.values()], colour=colour))
             self.query_one(f"#{id}", CurvePlot).show(
                 series,
