@@ -502,7 +502,7 @@ def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any])
     settings = {field.name for field in fields(Settings)}
     parameters = {name for name in signature(function).parameters if name != "settings"}
     if unknown_keyword := next((name for name in given if name not in settings), None):
-        raise unknown_name_error("keyword", unknown_keyword, {*parameters, *settings})
+        raise unknown_name_error("keyword", unknown_keyword, [*parameters, *settings])
 
 
 def given_values(values: Mapping[str, object] | None) -> tuple[str, ...]:

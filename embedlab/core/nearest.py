@@ -32,10 +32,10 @@ def nearest_hint(name: str, names: Iterable[str], otherwise: str) -> str:
 def unknown_name_error(
     kind: str, name: str, names: Iterable[str], *, listing: str = ""
 ) -> UsageError:
-    """Return the error for a NAME that no KIND ("recipe", "task" …) has; LISTING says where all of
-    them can be seen.
+    """Return the error for a NAME that no KIND ("recipe", "task" …) has; the first NAMES are its
+    examples, and LISTING says where all of them can be seen.
     """
-    names = sorted(names)
+    names = list(dict.fromkeys(names))
     examples = f"known: {', '.join(names[:_LISTED])}{', …' * (len(names) > _LISTED)}" * bool(names)
     hint = nearest_hint(name, names, "")
     hint = f"{hint} {listing}".strip() if hint else "; ".join(filter(None, (examples, listing)))

@@ -166,7 +166,7 @@ def select_tables(paper: str, name: str | None) -> list[PaperTable]:
         raise unknown_name_error(
             f"table of {paper!r}",
             name,
-            {*tables, *short_names.values()},
+            [*tables, *short_names.values()],
             listing=f"`embedlab reproduce {paper}` lists all",
         )
     return selected

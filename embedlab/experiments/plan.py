@@ -283,7 +283,7 @@ class GridFolder:
             error = unknown_name_error(
                 "started grid",
                 name,
-                [path.parent.name for path in (runs / GRIDS).glob("*/plan.json")],
+                sorted(path.parent.name for path in (runs / GRIDS).glob("*/plan.json")),
             )
             shipped = recipes_folder() / "grids" / f"{name}.toml"
             is_there = shipped.is_file() or (name.endswith(".toml") and Path(name).is_file())

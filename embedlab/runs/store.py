@@ -407,7 +407,7 @@ def select_runs(folder: Path, name: str) -> list[RunFolder]:
     runs = find_runs(folder)
     matching = [run for run in runs if name in {run.name, run.id}]
     if not matching:
-        names = {run.name for run in runs} | {run.id for run in runs}
+        names = [*(run.name for run in runs), *(run.id for run in runs)]
         raise unknown_name_error("run", name, names, listing="`embedlab runs ls` lists all")
     return matching
 

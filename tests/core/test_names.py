@@ -18,7 +18,7 @@ def test_nearest_ignores_case_first_and_gives_up_on_strangers() -> None:
 
 def test_an_unknown_name_with_nothing_near_lists_what_there_is() -> None:
     several = [f"a{number:02}" for number in range(13)]
-    assert unknown_name_error("task", "zzz", ["sts", "glue"]).hint == "known: glue, sts"
+    assert unknown_name_error("task", "zzz", ["sts", "glue"]).hint == "known: sts, glue"
     assert unknown_name_error("task", "zzz", several, listing="`x` lists all").hint.endswith(
         ", a11, …; `x` lists all"
     )
