@@ -330,7 +330,9 @@ def _numbers(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repr
     with session.progress("comparing") as progress:
         row_order: RowOrder = rows.measured.order(progress, inconclusive=rows.inconclusive)
     own_table = replace(
-        numbers_table(table, numbers, rows.marks, rows.notes, row_order),
+        numbers_table(
+            table, numbers, rows.marks, [*rows.measured.absent_slices, *rows.notes], row_order
+        ),
         signatures=_signatures(rows.members, evaluated.evaluations),
     )
     answers = (own_table, orders_table(table, row_order, rows.difference_notes))

@@ -141,6 +141,28 @@ class MeasuredTable:
             numbers[point.row, point.column] = ComparedNumber(printed=printed, values=values)
         return numbers | self._ensembles(numbers)
 
+    @property
+    def absent_slices(self) -> list[str]:
+        """Return for each task, in words, the slices of the table that no evaluation has, and those
+        that there are.
+        """
+        measures = [point.measure for point in self.table.points]
+        notes = []
+        for task in dict.fromkeys(measure.task for measure in measures):
+            stored = dict.fromkeys(
+                score.slice
+                for (_, evaluated_task), evaluation in self.evaluations.items()
+                for score in evaluation.scores
+                if evaluated_task == task and score.by in {"dataset", "average"}
+            )
+            named = dict.fromkeys(measure.slice for measure in measures if measure.task == task)
+            absent = [name for name in named if name not in stored]
+            if stored and absent:
+                notes.append(
+                    f"{task} has no scores here of {', '.join(absent)}; it has {', '.join(stored)}"
+                )
+        return notes
+
     def _ensembles(
         self, numbers: Mapping[CellKey, ComparedNumber]
     ) -> dict[CellKey, ComparedNumber]:

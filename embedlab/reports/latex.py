@@ -45,7 +45,7 @@ def to_latex(table: Table) -> str:
     signatures = table.signature_lines if table.is_signed else []
     comments = [*table.answer, table.shown_title, *table.shown_notes, *signatures]
     lines = [f"% {' '.join(text.split())}" for text in comments if text]
-    tabular = list(_tabular(table))
+    tabular = list(_tabular(table)) if table.rows else []
     caption = table.caption()
     if caption and table.rows:
         lines += [r"\begin{table}[t]", r"\centering", r"\footnotesize"]
@@ -100,7 +100,8 @@ def _side(table: Table, column: Column) -> str:
     that letters do not move the digits. Texts wrap.
     """
     if column.is_text:
-        return r"p{0.4\linewidth}"
+        texts = sum(other.is_text for other in table.columns)
+        return rf"p{{{min(0.4, 0.75 / texts):.2g}\linewidth}}"
     cells = [row.get(column.key) for row in table.rows]
     is_raised = any(isinstance(cell, TableCell) and cell.raised for cell in cells)
     return "r" if table.align(column) == "right" and not is_raised else "l"

@@ -103,6 +103,15 @@ def wrapping() -> Table:
     return Table(title="t", columns=columns, rows=rows, caption=lambda: "c")
 
 
+def test_texts_share_the_width_and_no_rows_are_comments_alone() -> None:
+    columns = [Column(key=key, title=key, role="text") for key in "abc"]
+    row = dict.fromkeys("abc", "x")
+    assert r"{p{0.25\linewidth}p{0.25\linewidth}p{0.25\linewidth}}" in to_latex(
+        Table(title="t", columns=columns, rows=[row])
+    )
+    assert to_latex(Table(title="t", columns=columns, rows=[], notes=("none",))) == "% t\n% none\n"
+
+
 def test_groups_are_named_once() -> None:
     body = to_latex(wrapping()).partition(r"\midrule")[2].splitlines()
     assert [line.split(" & ")[0] for line in body[1:5]] == ["one", "", r"\addlinespace", "two"]
