@@ -189,3 +189,29 @@ def test_what_trainings_and_rows_of_named_models_lack_is_said_before_any_work(
     assert (answer.code, answer.out) == (ExitCode.MISSING, "")
     assert "sts12, sts13, sts14, sts15, sts16, which this machine does not have" in answer.err
     assert not Path("runs").exists()
+
+
+OWN_TABLE = """
+summary = "mine"
+[tables.t1]
+summary = "two models"
+key = ["model"]
+task = "sts"
+[tables.t1.rows]
+A = { model = "dice" }
+[tables.t1.columns]
+one = { slice = "sts12" }
+two = { slice = "sts13x" }
+"""
+
+
+def test_a_slice_that_no_evaluation_has_is_named_with_those_that_there_are(
+    embedlab: Embedlab,
+) -> None:
+    Path("mine").mkdir()
+    Path("mine/paper.toml").write_text(OWN_TABLE)
+    Path("mine/t1.csv").write_text("model,one,two\nA,50,60\n")
+    typed = ("./mine", "t1", "--row", "A=dice", "--from", "scores", "--data", "tiny", "--json")
+    notes = [note for table in tables(embedlab("reproduce", *typed)) for note in table["notes"]]
+    (note,) = [note for note in notes if "no scores here of" in note]
+    assert note.startswith("sts has no scores here of sts13x; it has sts12, ")
