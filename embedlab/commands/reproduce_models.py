@@ -197,7 +197,7 @@ def _evaluate_pairs(
         rows,
         evaluations=evaluations,
         gathered=replace(gathered, outcomes=[unseen_items], models_by_name=models),
-        missing_notes=(note,),
+        missing_notes=(note, *gathered.unread_notes),
     )
 
 

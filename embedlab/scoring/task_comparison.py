@@ -229,9 +229,14 @@ class ComparisonInput:
         """
         expressions = (slicing.where, *slicing.meanings.values()) if slicing.where else ()
         is_looked_up = any("trained:" in expression for expression in expressions)
+        return self.unread_notes if is_looked_up else []
+
+    @property
+    def unread_notes(self) -> list[str]:
+        """Return a note on the training text of models that is not here to be looked up in."""
         lacks = [f"{name}: {own.lack}" for name, own in self.models_by_name.items() if own.lack]
         text = f"items may be in training text that is not at hand: {'; '.join(lacks)}"
-        return [text] if is_looked_up and lacks else []
+        return [text] if lacks else []
 
     def without_items(self) -> list[str]:
         """Return a note on the numbers that are left out because no items are behind them."""

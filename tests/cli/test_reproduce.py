@@ -212,6 +212,7 @@ def test_a_slice_that_no_evaluation_has_is_named_with_those_that_there_are(
     Path("mine/paper.toml").write_text(OWN_TABLE)
     Path("mine/t1.csv").write_text("model,one,two\nA,50,60\n")
     typed = ("./mine", "t1", "--row", "A=dice", "--from", "scores", "--data", "tiny", "--json")
-    notes = [note for table in tables(embedlab("reproduce", *typed)) for note in table["notes"]]
+    answer = embedlab("reproduce", *typed)
+    notes = [note for table in answer.json["tables"] for note in table["notes"]]
     (note,) = [note for note in notes if "no scores here of" in note]
     assert note.startswith("sts has no scores here of sts13x; it has sts12, ")

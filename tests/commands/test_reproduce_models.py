@@ -130,8 +130,12 @@ def test_a_figure_of_unseen_pairs_marks_no_model_with_what_was_left_out(
     members = {("SBERT", ""): (Member(name="minilm", seed=None),)}
     for is_unseen in (False, True):
         options = ReproductionOptions(unseen=is_unseen)
-        gathered = evaluate_models(table, members, options, session).gathered
+        rows = evaluate_models(table, members, options, session)
+        gathered = rows.gathered
         assert gathered is not None
+        # the encoder that it started from is not known
+        unread = [note for note in rows.missing_notes if "not at hand: minilm: " in note]
+        assert len(unread) == is_unseen
         compared = gathered.compare(Slicing(by="dataset"))
         assert bool(compared.shared["minilm"]) != is_unseen
         assert ("overlap" in gathered.marks) != is_unseen
