@@ -29,8 +29,9 @@ from embedlab.core.paths import INSIDE, STARTER_FOLDER, data_folder, data_name, 
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
-from embedlab.data.source import dataset_names
+from embedlab.data.source import Source, dataset_names
 from embedlab.runs.launch import shared_flags
+from embedlab.tasks.task import pair_texts
 from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.model import View, sort_orders
@@ -173,7 +174,7 @@ class Dashboard(Working, Host):
             with ContentSwitcher(initial="data", id="rooms"):
                 yield DataRoom()
                 yield CompareRoom()
-                yield RunsRoom(self.settings)
+                yield RunsRoom()
         yield Keys()
 
     def on_mount(self) -> None:
@@ -561,11 +562,14 @@ class Dashboard(Working, Host):
                 opened()
 
     def _what_is(self, typed: str) -> Callable[[], object]:
-        """What opens a file, folder or name as it was TYPED."""
+        """What opens a file, folder or name as it was TYPED; a file that cannot be read as one of
+        scored pairs is refused.
+        """
         from embedlab.models.catalog import resolve
 
         path = typed_path(typed)
-        if is_row_file(typed) and path.is_file():
+        if is_row_file(typed):
+            pair_texts(Source.from_settings(self.settings), [str(path)])
             return partial(self.show_task, str(path))
         if typed in task_names() or typed in dataset_names():
             return partial(self.show_task, typed)

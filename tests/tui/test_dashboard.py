@@ -237,6 +237,11 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
     file.write_text("sentence1,sentence2,score\na cat,a dog,2\n")
     async with opened() as pilot:
         app = dashboard(pilot)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        at_once(pilot, f"{tmp_path / 'none.csv'}\r")
+        await until(pilot, lambda: app._notifications)
+        assert app.shown_task != str(tmp_path / "none.csv")  # it stays where it was
         compare, before = app.query_one(CompareRoom), app.view
         await pilot.press("2", "ctrl+o")
         await until(pilot, lambda: isinstance(app.focused, Input))

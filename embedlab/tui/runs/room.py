@@ -16,11 +16,11 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from embedlab.core.printable import first_few, one_line
-from embedlab.core.settings import Settings
 from embedlab.runs import launch as processes
 from embedlab.runs.events import Curve
 from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.tui.plain import faint, following
+from embedlab.tui.questions import Ask, Confirm
 from embedlab.tui.room import PANE_KEYS, Panel, Room
 from embedlab.tui.runs import detail
 from embedlab.tui.runs.curves import Curves
@@ -107,10 +107,9 @@ class RunsRoom(Room):
         Binding("delete,X", "delete", "Delete", tooltip="delete with all files"),
     ]
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self) -> None:
         super().__init__(id="runs")
-        self.settings = settings
-        self._follower = RunFollower(settings.runs)
+        self._follower = RunFollower(self.dashboard.settings.runs)
         self._curves: dict[str, Curve] = {}
         self.runs_look = RunsLook()
         self.words = ""
@@ -218,7 +217,7 @@ class RunsRoom(Room):
     def _compute_interval(self, training: Training) -> None:
         """One at a time, the newest first: the data of each is read."""
         self._follower.keep_intervals(training.run, {})  # it is not asked for again
-        intervals = detail.score_intervals(training.run, self.settings)
+        intervals = detail.score_intervals(training.run, self.dashboard.settings)
         if intervals:
             self._follower.keep_intervals(training.run, intervals)
 
@@ -434,7 +433,7 @@ class RunsRoom(Room):
         """Show the board of the grid called NAME."""
         from embedlab.tui.runs.grid_screen import GridScreen
 
-        self.app.push_screen(GridScreen(self.settings, name, self._follower))
+        self.app.push_screen(GridScreen(self.dashboard.settings, name, self._follower))
 
     def action_launch(self, typed: str = "") -> None:
         """Open the sheet that launches a recipe or a grid, on that which was TYPED."""
@@ -469,7 +468,7 @@ class RunsRoom(Room):
             from embedlab.commands.grid_plan import cancel_grid
 
             grid = entry.plan.name
-            await self.do(lambda: cancel_grid(grid, self.settings), f"stopping {grid}")
+            await self.do(lambda: cancel_grid(grid, self.dashboard.settings), f"stopping {grid}")
             return
         for training in entry.trainings:
             if training.status.is_alive:
@@ -482,16 +481,16 @@ class RunsRoom(Room):
         entry = self.runs.entry
         if entry is None:
             return
-        flags = processes.shared_flags(self.settings)
+        settings = self.dashboard.settings
         if entry.plan is not None:
             from embedlab.tui.runs.launching import resume_grid
 
             grid = entry.plan.name
-            await self.do(lambda: resume_grid(grid, self.settings), f"resumed {grid}")
+            await self.do(lambda: resume_grid(grid, settings), f"resumed {grid}")
             return
         for training in entry.trainings:
             if training.status.is_unfinished:
-                arguments = ["runs", "resume", training.run.id, *flags]
+                arguments = ["runs", "resume", training.run.id, *processes.shared_flags(settings)]
                 resume = partial(processes.start_run, arguments, training.run)
                 await self.do(resume, f"resumed {training.run.id}")
 
@@ -501,8 +500,6 @@ class RunsRoom(Room):
         entry = self.runs.entry
         if entry is None or entry.plan is not None or not entry.trainings:
             return
-        from embedlab.tui.questions import Ask
-
         old_name = entry.trainings[0].run.name
         new_name = await self.app.push_screen_wait(
             Ask(f"New name of {old_name} with all its seeds", old_name)
@@ -511,7 +508,7 @@ class RunsRoom(Room):
             new_name
             and new_name != old_name
             and await self.do(
-                lambda: rename_runs(self.settings.runs, old_name, new_name),
+                lambda: rename_runs(self.dashboard.settings.runs, old_name, new_name),
                 f"{old_name} is now {new_name}",
             )
         ):
@@ -525,8 +522,6 @@ class RunsRoom(Room):
         ]
         if not runs:
             return
-        from embedlab.tui.questions import Confirm
-
         names = first_few((run.id for run in runs), 6)
         question = f"Delete {names} with models, checkpoints and scores?"
         if await self.app.push_screen_wait(Confirm(question)) and await self.do(
