@@ -29,9 +29,8 @@ from embedlab.core.paths import INSIDE, STARTER_FOLDER, data_folder, data_name, 
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
-from embedlab.data.source import Source, dataset_names
+from embedlab.data.source import Source, dataset_names, open_scored
 from embedlab.runs.launch import shared_flags
-from embedlab.tasks.task import pair_texts
 from embedlab.tui.compare.model import compare_shown, model_scores
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.model import View, sort_orders
@@ -569,7 +568,7 @@ class Dashboard(Working, Host):
 
         path = typed_path(typed)
         if is_row_file(typed):
-            pair_texts(Source.from_settings(self.settings), [str(path)])
+            open_scored(Source.from_settings(self.settings), str(path))
             return partial(self.show_task, str(path))
         if typed in task_names() or typed in dataset_names():
             return partial(self.show_task, typed)
