@@ -5,8 +5,10 @@ import json
 import re
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator, Sequence
+from email.utils import formatdate
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from embedlab.cli.app import main
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder
+from embedlab.encoders.kinds.endpoint import _seconds
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.aliases import take_alias
 from embedlab.models.catalog import resolve
@@ -282,3 +285,16 @@ def test_another_model_behind_the_same_name_starts_anew_and_is_reported(
         assert re.search(says, found[1]) if found else not says
     assert scores[0] == scores[1] == scores[3] != scores[2]
     assert requested[1] == requested[3] == 3  # the fixed sentences alone
+
+
+def test_a_server_states_its_wait_in_seconds_or_as_a_date() -> None:
+    in_a_minute = _seconds(formatdate(time.time() + 60, usegmt=True))
+    assert in_a_minute is not None
+    assert 30 < in_a_minute <= 60
+    assert [_seconds(stated) for stated in (formatdate(0), "7.5", "-1", "soon", None)] == [
+        0,
+        7.5,
+        0,
+        None,
+        None,
+    ]

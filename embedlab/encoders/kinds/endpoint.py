@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -417,10 +418,12 @@ def _without_secrets(text: str) -> str:
 
 
 def _seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header is not None else None
-    except ValueError:
-        return None  # a date
+    """The wait that a server states, as seconds or as a date (RFC 9110, 10.2.3)."""
+    with suppress(ValueError):
+        return max(0.0, float(header or ""))
+    with suppress(ValueError):
+        return max(0.0, parsedate_to_datetime(header or "").timestamp() - time.time())
+    return None
 
 
 HTTP, HTTPS = endpoint_kind("http"), endpoint_kind("https")
