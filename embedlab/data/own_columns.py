@@ -642,9 +642,7 @@ class _Columns:
 
     def numbers(self, name: str) -> pl.Series:
         """Return the numbers in a column."""
-        values = self.rows[name]
-        values = values.cast(pl.Int8) if values.dtype == pl.Boolean else values
-        numbers = values.to_frame().select(number_of(name)).to_series()
+        numbers = self.rows.select(number_of(name)).to_series()
         return numbers.drop_nulls().drop_nans()
 
     def _one_column(self, role: str, names: Sequence[str]) -> str:

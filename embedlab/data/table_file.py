@@ -343,12 +343,14 @@ def number_of(column: str | Sequence[str]) -> pl.Expr:
     """Return a column of texts or numbers, or each of several, as numbers, null for anything else.
 
     "0,75" is 0.75, as many countries write it; "1,234", which may also be a thousand, is not a
-    number.
+    number. A column of "true" and "false" alone is one of 1 and 0.
     """
     text = pl.col(column).cast(pl.String).str.strip_chars()
+    truth = text.str.to_lowercase().replace_strict({"true": 1.0, "false": 0.0}, default=None)
+    are_truths = (truth.is_not_null() | text.is_null() | (text == "")).all() & truth.any()
     is_of_thousands = text.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$")
     number = text.str.replace(r"^([+-]?\d+),(\d+)$", "${1}.${2}").cast(pl.Float64, strict=False)
-    return pl.when(~is_of_thousands).then(number)
+    return pl.when(are_truths).then(truth).when(~is_of_thousands).then(number)
 
 
 def class_texts(values: pl.Series) -> pl.Series:
@@ -404,8 +406,6 @@ def with_numbers(
     counted in SKIPPED.
     """
     rows = rows_with(title, rows, column, NOTHING, skipped)
-    if rows[column].dtype == pl.Boolean:
-        rows = rows.with_columns(pl.col(column).cast(pl.Int8))
     return as_numbers(title, rows, column, bounds, hint=hint)
 
 

@@ -263,6 +263,23 @@ def test_numbers_have_a_point_or_a_comma_that_is_not_of_thousands() -> None:
     assert frame.select(number_of("whole"), number_of("half")).rows() == [(1.0, 0.5), (None, -2.0)]
 
 
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        ([True, None, False], [1, None, 0]),
+        (["True", "", " false "], [1, None, 0]),
+        (["TRUE", "1", None], [None, 1, None]),  # that may be a label
+        (["yes", "no"], [None, None]),
+        ([None, None], [None, None]),
+    ],
+)
+def test_a_column_of_true_and_false_alone_is_one_of_1_and_0(
+    values: list[object], numbers: list[float | None]
+) -> None:
+    frame = pl.DataFrame({"a": values}, strict=False)
+    assert frame.select(number_of("a")).to_series().to_list() == numbers
+
+
 def test_scores_off_the_scale_of_nearly_all_others_are_named() -> None:
     rows = [f"the cat {n} sleeps,the dog {n} sleeps,{99.0 if n == 3 else n % 6}" for n in range(30)]
     Path("p.csv").write_text("\n".join(["sentence1,sentence2,rating", *rows]))
