@@ -280,7 +280,7 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
     causes, tried = difference.causes, difference.hypotheses
     distances = {"reference": difference.reference_distances}
     columns = columns_of("kind = texts [key]", "texts = n", "reference = least cosine .6 >")
-    if causes:
+    if difference.changes_cosines:
         distances["explained"] = difference.explained_distances
         columns += columns_of("explained .6 >")
     kinds = np.array([chosen_text.kind for chosen_text in difference.texts])
@@ -297,6 +297,8 @@ def _table(options: SameOptions, difference: ServedDifference, refused_count: in
     if refused_count:
         refused = count_text(refused_count, "texts were")
         notes.append(f"{refused} refused by {options.served}, and left out")
+    stored = [cause.description for cause in causes if cause.kind == "stored"]
+    notes += [f"cosines are to the reference {description}" for description in stored]
     dim, reference_dim = difference.dims
     if dim < reference_dim:
         cut_note = "" if least_cosine is None else f": cosines are to its first {dim}"
@@ -362,11 +364,10 @@ def _verdict(options: SameOptions, difference: ServedDifference) -> str:
         kinds_note = f" on {', '.join(kinds)}" if is_few else ""
         return f"{served} is not {reference}{kinds_note} ({itself}): not explained"
     reached = "" if isnan(worst) else f": least cosine {1 - worst:.4f}"
+    if difference.changes_cosines:
+        reached += f" ({reference} itself: {itself})"
     remark = f"; {count_text(len(unexplained), 'texts are')} not explained" if unexplained else ""
-    return (
-        f"{served} is {reference} {difference.cause_text}{reached} ({reference} itself: {itself})"
-        f"{remark}"
-    )
+    return f"{served} is {reference} {difference.cause_text}{reached}{remark}"
 
 
 def verify(options: VerifyOptions, session: Session) -> Report:

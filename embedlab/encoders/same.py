@@ -377,6 +377,13 @@ class ServedDifference:
         return ", ".join(cause.description for cause in self.causes)
 
     @property
+    def changes_cosines(self) -> bool:
+        """Whether the causes bring the reference nearer; cosines are to what was stored, or cut,
+        alike.
+        """
+        return bool((self.reference_distances != self.explained_distances).any())
+
+    @property
     def is_unexplained(self) -> NDArray[np.bool_]:
         """Which texts neither the reference nor the causes explain."""
         return self.explained_distances > self.limit

@@ -50,6 +50,9 @@ def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
         assert "16 numbers a vector served, 32 of the reference: cosines are to its first 16" in (
             report.notes
         )
+    kinds = {cause["kind"] for cause in verdict["causes"]}
+    # cosines see no length, and are to the reference as it was cut, or stored
+    assert ("itself: " in report.tables[0].title) == bool(kinds - {"dim", "norm", "stored"})
     causes = [
         (cause["kind"], "" if cause["kind"] == "order" else cause["value"])
         for cause in verdict["causes"]
