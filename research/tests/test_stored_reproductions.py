@@ -31,7 +31,7 @@ from embedlab.scoring.selection import SelectedTask
 from embedlab.training.blocks import open_stages
 from embedlab.training.stages import train_run
 from tests.conftest import thin_out
-from tests.tasks.test_multitask import MACHINE, SAMPLE
+from tests.training.small_runs import MACHINE, SAMPLE
 
 RESULTS = Path(__file__).parents[1]
 LIAO = {"SBERT baseline": "snli-ce", "allpalln-lambda0.3-SCL": "snli-supcl"}

@@ -1,5 +1,7 @@
 """A small folder of queries in BEIR's layout, for the tests of what reads it."""
 
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 CORPUS = [
@@ -37,3 +39,30 @@ def write_folder(
     ):
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return folder
+
+
+def write_texts(
+    folder: Path,
+    documents: Sequence[str],
+    queries: Sequence[str],
+    grades: Iterable[tuple[int, int, int]],
+) -> str:
+    """Write a folder of documents d0, d1 and so on, queries q0, q1 and so on, and of GRADES of a
+    query and a document.
+    """
+    corpus, asked = (
+        [json.dumps({"_id": f"{kind}{n}", "text": text}) for n, text in enumerate(texts)]
+        for kind, texts in (("d", documents), ("q", queries))
+    )
+    qrels = [f"q{query}\td{document}\t{grade}" for query, document, grade in grades]
+    return str(write_folder(folder, corpus, asked, [QRELS[0], *qrels]))
+
+
+def write_found(path: Path, *found: str) -> str:
+    """Write what another program FOUND, of each a query, a document and a score; return the name
+    of that model.
+    """
+    rows = (line.split() for line in found)
+    lines = [f"{query} Q0 {document} 0 {score} x\n" for query, document, score in rows]
+    path.write_text("".join(lines))
+    return f"trec:{path}"

@@ -21,49 +21,26 @@ from embedlab.encoders.exact_search import (
     relevant_ranks,
 )
 from embedlab.encoders.loading import DiceScorer
+from tests.reference.search import as_sets, sorted_documents, sorted_ranks
 from tests.stored_scores import part_of
 
 
-def slow_order(scores: np.ndarray, query: int, queries: Queries) -> list[int]:
-    """Sort all documents of a query: by their score, then what is not relevant, and the least
-    relevant; of those the last item first.
-    """
-    columns = (*queries.numbers(queries.items), queries.items["grade"])
-    ties = {
-        document: (grade, -item)
-        for item, (own, document, grade) in enumerate(zip(*columns, strict=True))
-        if own == query
-    }
-    own_query, own_document = queries.numbers(queries.excluded)
-    out = own_document[own_query == query]
-    found = [each for each in np.flatnonzero(~np.isnan(scores)).tolist() if each not in out]
-    return sorted(found, key=lambda each: (-scores[each], *ties.get(each, (0, each))))
+def slow_orders(table: np.ndarray, queries: Queries) -> list[list[int]]:
+    return [sorted_documents(scores, query, queries) for query, scores in enumerate(table)]
 
 
 def slow_ranks(table: np.ndarray, queries: Queries) -> list[float]:
-    """The ranks of relevant documents; those of one grade that tie change places without a change
-    of any measure.
-    """
-    ranks = []
-    for query, document in zip(*queries.numbers(queries.items), strict=True):
-        order = slow_order(table[query], query, queries)
-        ranks.append(order.index(document) + 1.0 if document in order else np.inf)
-    return ranks
+    return sorted_ranks(slow_orders(table, queries), queries)
 
 
 def slow_first(table: np.ndarray, queries: Queries, count: int) -> list[list[int]]:
-    return [slow_order(scores, query, queries)[:count] for query, scores in enumerate(table)]
+    return [order[:count] for order in slow_orders(table, queries)]
 
 
 def listed(queries: Queries, found: pl.DataFrame) -> list[list[int]]:
     """The numbers of the documents that were FOUND, by query and rank."""
     query, document = queries.numbers(found.sort("rank"))
     return [document[query == number].tolist() for number in range(queries.queries.height)]
-
-
-def as_sets(queries: Queries, ranks: Sequence[float]) -> list[tuple[str, int, float]]:
-    """The ranks of each query and grade, in whatever order."""
-    return sorted(zip(queries.items["query"], queries.items["grade"], ranks, strict=True))
 
 
 def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Queries:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 
@@ -10,19 +11,20 @@ import pytest
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.session import unseen
 from embedlab.core.settings import Settings
 from embedlab.data.own_files import open_query_file
-from embedlab.encoders.device import machine
-from embedlab.encoders.encoder import Encoder, pair_similarities, similarity_rows
+from embedlab.encoders.encoder import Encoder
 from embedlab.encoders.exact_search import VectorSearch, relevant_ranks
 from embedlab.encoders.loading import DiceScorer, load_encoder
-from embedlab.models.catalog import resolve
+from embedlab.objectives.objective import TrainedEncoder
 from embedlab.scoring.dev_score import dev_score
 from embedlab.scoring.results import evaluate_task
 from embedlab.tasks.retrieval import METRICS, gold_of, ranks_by
-from embedlab.tasks.task import Selection, TaskResult, task
-from tests.data.query_folders import write_folder
+from embedlab.tasks.task import TaskResult, task
+from tests.data.query_folders import write_folder, write_found, write_texts
+from tests.tasks.evaluated import evaluated, spec_of
+from tests.training.small_runs import MACHINE
 
 PAIRS = [
     ("what barks", "a dog barks"),
@@ -36,28 +38,45 @@ PAIRS = [
 
 @pytest.fixture
 def faq(tmp_path: Path) -> str:
-    (tmp_path / "faq.csv").write_text(
-        "question,answer\n" + "".join(f"{first},{second}\n" for first, second in PAIRS)
-    )
+    lines = ["question,answer", *map(",".join, PAIRS)]
+    (tmp_path / "faq.csv").write_text("\n".join(lines))
     return str(tmp_path / "faq.csv")
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "manhattan"])
-def test_similarities_of_all_with_all_are_those_of_pairs(similarity: str) -> None:
-    rng = np.random.default_rng(3)
-    first, second = (rng.standard_normal((rows, 5)).astype(np.float32) for rows in (4, 6))
-    first[1] = 0
-    second[2] = first[0]
-    found = similarity_rows(first, second, similarity)
-    pairs = pair_similarities(np.repeat(first, 6, axis=0), np.tile(second, (4, 1)), similarity)
-    assert found.ravel() == pytest.approx(pairs, abs=1e-5)
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    return str(write_folder(tmp_path / "folder"))
+
+
+def encoder_of(name: str, cache: Path | None = None) -> Encoder:
+    return load_encoder(spec_of(name), MACHINE, cache=cache)
+
+
+def searched(model: str, dataset: str) -> TaskResult:
+    settings = Settings(device="cpu", threads=1)
+    return evaluate_task("retrieval", spec_of(model), settings, unseen, [dataset])
+
+
+def ranks_of(found: TaskResult) -> list[float]:
+    return found.outcomes[0].items["predicted"].cast(float).to_list()
+
+
+def values_of(found: TaskResult) -> dict[str, float]:
+    return {score.metric: score.value for score in found.evaluation.scores}
+
+
+def write_reader(folder: Path) -> str:
+    """A model that reads each query with each document, of which nothing but that is known."""
+    folder.mkdir()
+    (folder / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
+    return str(folder)
 
 
 def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own(
     faq: str, tiny_encoder: Path
 ) -> None:
     queries = open_query_file(faq)
-    for scorer in (DiceScorer(), encoder_of(f"{tiny_encoder}?pooling=mean", Path("runs"))):
+    for scorer in (DiceScorer(), encoder_of(f"{tiny_encoder}?pooling=mean")):
         expected = []
         for anchor in dict.fromkeys(anchor for anchor, _ in PAIRS):
             own = [positive for first, positive in PAIRS if first == anchor]
@@ -71,211 +90,146 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
         assert [sorted(found[numbers == number].tolist()) for number in range(4)] == expected
 
 
-def encoder_of(name: str, runs: Path) -> Encoder:
-    here = machine(Settings(device="cpu", threads=1))
-    return load_encoder(resolve(name, runs).members[0], here)
-
-
-def evaluated(model: str, dataset: str, folder: Path, **more: object) -> TaskResult:
-    settings = Settings(
-        cache=folder / "cache", runs=folder / "runs", device="cpu", threads=1, **more
-    )
-    return evaluate_task(
-        "retrieval",
-        resolve(model, folder).members[0],
-        settings,
-        lambda _: lambda *_: None,
-        [dataset],
-    )
-
-
-def test_an_evaluation_stores_ranks_and_all_measures(faq: str, tmp_path: Path) -> None:
-    found = evaluated("dice", faq, tmp_path)
-    assert [(score.metric, score.items) for score in found.evaluation.scores] == [
-        (metric, 6) for metric in METRICS
-    ]
+def test_an_evaluation_stores_ranks_and_all_measures(faq: str) -> None:
+    found = searched("dice", faq)
+    assert {score.items for score in found.evaluation.scores} == {6}
     (outcomes,) = found.outcomes
-    gold, ranks = (outcomes.items[name].cast(float).to_numpy() for name in ("gold", "predicted"))
+    gold = outcomes.items["gold"].cast(float).to_numpy()
     assert gold.tolist() == gold_of(open_query_file(faq)).tolist()  # without grades
-    values = [MEASURES[metric].value(gold, ranks) for metric in METRICS]
-    assert [score.value for score in found.evaluation.scores] == values
+    ranks = np.array(ranks_of(found))
+    assert values_of(found) == {name: MEASURES[name].value(gold, ranks) for name in METRICS}
     (items,) = task("retrieval").items(None, [faq])
     assert outcomes.name == items.name == faq
     assert items.part.frame.rows() == PAIRS
 
 
 def test_the_dev_score_of_a_file_is_its_mrr(faq: str) -> None:
-    class Trained:
-        encoder = DiceScorer()
-
-    queries = open_query_file(faq)
-    expected = 100 * MEASURES["mrr"].value(gold_of(queries), ranks_by(Trained.encoder, queries))
-    assert dev_score(None, faq)(Trained()) == pytest.approx(expected)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> str:
-    return str(write_folder(tmp_path / "folder"))
+    queries, dice = open_query_file(faq), DiceScorer()
+    expected = 100 * MEASURES["mrr"].value(gold_of(queries), ranks_by(dice, queries))
+    trained = TrainedEncoder(encoder=dice, objectives=())  # type: ignore[arg-type]
+    assert dev_score(None, faq)(trained) == pytest.approx(expected)
 
 
 def test_a_run_of_another_program_is_a_model_with_what_it_does_not_share_said(
     folder: str, tmp_path: Path
 ) -> None:
-    lines = [
-        "q1 Q0 d2 1 3 bm25",
-        "q1 Q0 q1 2 9 bm25",
-        "q1 Q0 d9 3 2 bm25",
-        "q1 Q0 d1 4 1 bm25",
-        "q7 Q0 d1 1 1 bm25",
-    ]
-    (tmp_path / "bm25.trec").write_text("\n".join(lines))
-    found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", folder, tmp_path)
+    model = write_found(tmp_path / "x.trec", "q1 d2 3", "q1 q1 9", "q1 d9 2", "q1 d1 1", "q7 d1 1")
+    found = searched(model, folder)
     # The document q1 is the query itself and does not count; d9 is not in the corpus and takes a
     # place; nothing was found for q2.
-    assert found.outcomes[0].items["predicted"].to_list() == [3, 1, float("inf")]
+    assert ranks_of(found) == [3, 1, float("inf")]
     said = {note.removeprefix(f"{folder}: ") for note in found.evaluation.notes}
     assert {
         "it has no documents for 1 of 2 queries",
         "its documents for 1 other queries are ignored",
         "1 of its lines name documents that are not in the corpus",
     } <= said
-    values = {score.metric: score.value for score in found.evaluation.scores}
-    assert values["recall@10"] == 0.5
-    assert values["map"] == pytest.approx((1 + 2 / 3) / 2 / 2)
+    assert values_of(found)["recall@10"] == 0.5
+    assert values_of(found)["map"] == pytest.approx((1 + 2 / 3) / 2 / 2)
 
 
 def test_qrels_alone_take_runs_and_refuse_models_that_read_texts(
     folder: str, tmp_path: Path
 ) -> None:
     graded = f"retrieval:{folder}/qrels/test.tsv"
-    (tmp_path / "bm25.trec").write_text("q1 Q0 d2 1 3 bm25\nq2 Q0 d3 1 3 bm25\n")
-    found = evaluated(f"trec:{tmp_path / 'bm25.trec'}", graded, tmp_path)
-    assert found.outcomes[0].items["predicted"].to_list() == [float("inf"), 1, 1]
+    found = searched(write_found(tmp_path / "bm25.trec", "q1 d2 3", "q2 d3 3"), graded)
+    assert ranks_of(found) == [float("inf"), 1, 1]
     assert found.tested == ()
-    keys = found.outcomes[0].items.select("first_text", "second_text").to_numpy()
-    assert keys is not None
-    assert keys[0, 0] == keys[1, 0] != keys[2, 0]
+    keys = found.outcomes[0].items["first_text"]
+    assert keys[0] == keys[1] != keys[2]
     with pytest.raises(UsageError, match="has qrels but no texts that 'dice' could read"):
-        evaluated("dice", graded, tmp_path)
-    (tmp_path / "other.trec").write_text("7 Q0 d2 1 3 bm25\n")
+        searched("dice", graded)
     with pytest.raises(MissingError, match=r"other.trec has no query of"):
-        evaluated(f"trec:{tmp_path / 'other.trec'}", graded, tmp_path)
+        searched(write_found(tmp_path / "other.trec", "7 d2 3"), graded)
 
 
 def test_queries_and_documents_have_the_prompts_that_the_folder_of_a_model_states(
     faq: str, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    model = tmp_path / "model"
-    shutil.copytree(tiny_encoder, model)
-    (model / "config_sentence_transformers.json").write_text(
-        json.dumps({"prompts": {"query": "who a dog ", "document": "a bird "}})
-    )
+    model = shutil.copytree(tiny_encoder, tmp_path / "model")
+    prompts = {"prompts": {"query": "who a dog ", "document": "a bird "}}
+    (model / "config_sentence_transformers.json").write_text(json.dumps(prompts))
     plain, own = f"{model}?pooling=mean", open_query_file(faq)
-    encoder = encoder_of(plain, tmp_path)
+    encoder = encoder_of(plain)
     vectors = VectorSearch(
         first=encoder.encode([f"who a dog {text}" for text in own.texts]),
         second=encoder.encode([f"a bird {text}" for text in own.candidates]),
         similarity="cosine",
     )
-    found = evaluated(plain, faq, tmp_path)
-    ranks = found.outcomes[0].items["predicted"].cast(float).to_list()
-    assert ranks == relevant_ranks(vectors, own).tolist()
+    found = searched(plain, faq)
+    assert ranks_of(found) == relevant_ranks(vectors, own).tolist()
     notes = {"prompt 'query' of its folder", "prompt 'document' of its folder"}
     assert notes <= {*found.evaluation.notes}
     assert found.evaluation.fingerprint == encoder.fingerprint
-    typed = evaluated(f"{plain}&prompt=query", faq, tmp_path)
+    typed = searched(f"{plain}&prompt=query", faq)
     assert not any("of its folder" in note for note in typed.evaluation.notes)
 
 
 def test_a_model_that_reads_each_query_with_each_document_is_refused_above_a_number_of_pairs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "reader"
-    folder.mkdir()
-    (folder / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
-    (spec,) = resolve(str(folder), tmp_path).members
+    reader = write_reader(tmp_path / "reader")
     monkeypatch.setattr("embedlab.tasks.retrieval.MOST_PAIRS", 10)
     with pytest.raises(UsageError, match="would read each pair by itself") as refused:
-        task("retrieval").evaluate(
-            spec,
-            Settings(data=TINY_FOLDER),
-            lambda _: lambda *_: None,
-            Selection(names=("retrieval-captions",)),
-        )
-    assert f"rerank:{folder},bm25,100" in (refused.value.hint or "")
+        evaluated("retrieval", spec_of(reader), "retrieval-captions")
+    assert f"rerank:{reader},bm25,100" in refused.value.hint
 
 
 def test_a_relevant_document_that_is_absent_counts_as_one_that_is_never_found(
     folder: str, tmp_path: Path
 ) -> None:
-    before = evaluated("dice", folder, tmp_path).outcomes[0].items["predicted"]
-    path = Path(folder) / "qrels" / "test.tsv"
-    path.write_text(path.read_text() + "q1\td77\t1\n")
-    result = evaluated("dice", folder, tmp_path)
-    assert result.outcomes[0].items["predicted"].to_list() == [*before, float("inf")]
-    recall = {score.metric: score.value for score in result.evaluation.scores}["recall@100"]
-    assert recall == pytest.approx((2 / 3 + 1) / 2)
-    run = tmp_path / "found.trec"
-    run.write_text("q1 Q0 d77 1 9 x\nq1 Q0 d1 2 8 x\nq1 Q0 d2 3 7 x\nq2 Q0 d3 1 5 x\n")
-    found = evaluated(f"trec:{run}", folder, tmp_path)
-    assert [float(p) for p in found.outcomes[0].items["predicted"]] == [2, 3, 1, 1]
-    reranked = evaluated(f"rerank:dice,trec:{run},3", folder, tmp_path).outcomes[0]
-    assert len(reranked.items["predicted"]) == 4
+    before = ranks_of(searched("dice", folder))
+    with (Path(folder) / "qrels" / "test.tsv").open("a") as qrels:
+        qrels.write("q1\td77\t1\n")
+    result = searched("dice", folder)
+    assert ranks_of(result) == [*before, float("inf")]
+    assert values_of(result)["recall@100"] == pytest.approx((2 / 3 + 1) / 2)
+    run = write_found(tmp_path / "x.trec", "q1 d77 9", "q1 d1 8", "q1 d2 7", "q2 d3 5")
+    assert ranks_of(searched(run, folder)) == [2, 3, 1, 1]
+    assert len(ranks_of(searched(f"rerank:dice,{run},3", folder))) == 4
 
 
-@pytest.mark.parametrize("grades", [[2, 0, 0, 0, 0, 1], [1, 0, 0, 2, 3, 0], [0, 1, 1, 0, 0, 2]])
+@pytest.mark.parametrize(
+    ("texts", "grades"),
+    [
+        ("cat cat cat cat dog man", [2, 0, 0, 0, 0, 1]),
+        ("cat cat dog dog dog man", [1, 0, 0, 2, 3, 0]),
+        ("cat cat dog dog dog man", [0, 1, 1, 0, 0, 2]),
+    ],
+)
 def test_the_best_possible_score_is_that_of_the_best_order_of_texts(
-    grades: list[int], tmp_path: Path
+    texts: str, grades: list[int], tmp_path: Path
 ) -> None:
-    texts = ["a cat", "a cat", "a cat", "a cat", "a dog", "a man"]
-    if grades[0] != 2:
-        texts[2:4] = ["a dog", "a dog"]
-    corpus = [f'{{"_id": "d{n}", "text": "{text}"}}' for n, text in enumerate(texts)]
-    qrels = [f"q0\td{n}\t{grade}" for n, grade in enumerate(grades)]
-    header = "query-id\tcorpus-id\tscore"
-    path = str(
-        write_folder(
-            tmp_path / "copies",
-            corpus=corpus,
-            queries=['{"_id": "q0", "text": "a query"}'],
-            qrels=[header, *qrels],
-        )
-    )
+    rows = list(zip(texts.split(), grades, strict=True))
+    graded = [(0, document, grade) for document, grade in enumerate(grades)]
+    path = write_texts(tmp_path / "copies", texts.split(), ["a query"], graded)
 
-    def gain(ranked: list[int]) -> float:
+    def gain(ranked: Sequence[int]) -> float:
         return sum(grade / np.log2(rank + 2) for rank, grade in enumerate(ranked))
 
-    def ranked(order: tuple[str, ...]) -> list[int]:
-        by_text = [sorted(g for g, t in zip(grades, texts, strict=True) if t == x) for x in order]
-        return [grade for tied in by_text for grade in tied]
-
-    highest = max(gain(ranked(order)) for order in permutations({*texts}))
-    best = 100 * highest / gain(sorted(grades, reverse=True))
-    said = "\n".join(evaluated("dice", path, tmp_path).evaluation.notes)
+    gains = []
+    for order in permutations({*texts.split()}):
+        ranked: list[int] = []
+        for text in order:
+            ranked += sorted(grade for own, grade in rows if own == text)
+        gains.append(gain(ranked))
+    best = 100 * max(gains) / gain(sorted(grades, reverse=True))
+    said = "\n".join(searched("dice", path).evaluation.notes)
     assert f"the best possible ndcg@10 is {best:.2f}" in said
 
 
 def test_copies_of_relevant_documents_and_of_queries_and_what_they_cost_are_said(
     tmp_path: Path,
 ) -> None:
-    documents = [
-        *(f"an answer of number {n}" for n in range(4)),
-        *["an answer of number 0"] * 2,
-        "An ANSWER of number 1.",
-    ]
-    corpus = [f'{{"_id": "d{n}", "text": "{text}"}}' for n, text in enumerate(documents)]
-    queries = [
-        f'{{"_id": "q{n}", "text": "{text}"}}'
-        for n, text in enumerate(("number 0", "of 1", "Of 1?"))
-    ]
-    qrels = ["query-id\tcorpus-id\tscore", "q0\td0\t1", "q1\td1\t1", "q2\td1\t1"]
-    path = str(write_folder(tmp_path / "faq", corpus=corpus, queries=queries, qrels=qrels))
-    result = evaluated("dice", path, tmp_path).evaluation
-    said = "\n".join(result.notes)
+    documents = [f"an answer of number {n}" for n in (0, 1, 2, 3, 0, 0)]
+    documents.append("An ANSWER of number 1.")
+    grades = [(0, 0, 1), (1, 1, 1), (2, 1, 1)]
+    path = write_texts(tmp_path / "faq", documents, ["number 0", "of 1", "Of 1?"], grades)
+    result = searched("dice", path)
+    said = "\n".join(result.evaluation.notes)
     assert "2 documents have the text of a relevant one" in said
     assert "1 document has the words of a relevant one but is not marked relevant" in said
     assert "a query has the words of another: 1 of 3" in said
     best = 100 * (1 / np.log2(2 + 2) + 1 + 1) / 3
     assert f"the best possible ndcg@10 is {best:.2f}" in said
-    value = {score.metric: score.value for score in result.scores}["ndcg@10"]
-    assert 100 * value <= best + 1e-9
+    assert 100 * values_of(result)["ndcg@10"] <= best + 1e-9
