@@ -65,10 +65,9 @@ def _sentence(
     """Return how a model does against the first one on the slices of one task; NAMES are the
     titles of the model and of the first one.
     """
-    averages = [row for row in slices if row.averaged_keys]
-    single_slices = [
-        row for row in slices if not row.averaged_keys and not isnan(row.differences[model].delta)
-    ]
+    compared_slices = [row for row in slices if not isnan(row.differences[model].delta)]
+    averages = [row for row in compared_slices if row.averaged_keys]
+    single_slices = [row for row in compared_slices if not row.averaged_keys]
     differences = [row.differences[model] for row in single_slices]
     count = len(differences)
     overall = None
