@@ -10,13 +10,13 @@ import pytest
 from embedlab.comparison.combinations import TESTED
 from embedlab.outcomes.frame import Outcomes
 from tests.cli.conftest import Answer, Embedlab
-from tests.comparison.planted import made_pairs, questions
+from tests.comparison.planted import QUESTIONS, made_pairs
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[str, str, str]:
     """A file of pairs, and the scores of two models of which the second is damaged on questions."""
-    outcomes: Outcomes = made_pairs(400, 1, damage=questions)
+    outcomes: Outcomes = made_pairs(400, 1, damage=QUESTIONS)
     pairs = outcomes.sentences
     pairs.with_columns(score=outcomes.rows["gold"].round(3)).write_csv(tmp_path / "pairs.csv")
     for name in ("first", "second"):

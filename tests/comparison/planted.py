@@ -2,11 +2,12 @@
 that hold something.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from scipy.stats import spearmanr
 
 from benchmarks.pair_frames import pair_outcomes
 from embedlab.analysis.evidence import ModelColumns
@@ -15,6 +16,8 @@ from embedlab.outcomes.frame import Outcomes
 FIRST = ModelColumns(name="first", members=("first",))
 SECOND = ModelColumns(name="second", members=("second",))
 MODELS = (FIRST, SECOND)
+QUESTIONS = pl.col("sentence1").str.ends_with("?")
+NEGATED = pl.col("sentence2").str.starts_with("not ")  # the pairs with a negation
 
 
 def made_pairs(
@@ -22,14 +25,15 @@ def made_pairs(
     seed: int,
     *,
     noise: float = 0.6,
-    damage: Callable[[pl.DataFrame], pl.Expr] | None = None,
+    damage: pl.Expr | None = None,
+    dataset: str = "made",
 ) -> Outcomes:
     """Return ROWS pairs of which no two share a sentence, with the predictions of two equally noisy
     models.
 
-    The second model says nothing of the gold score where DAMAGE, a condition on the table, holds. A
-    third of the pairs are questions and a quarter have a negation in one sentence, neither of which
-    the gold score depends on.
+    The second model says nothing of the gold score where DAMAGE, a condition, holds. A third of the
+    pairs are questions and a quarter have a negation in one sentence, neither of which the gold
+    score depends on.
     """
     rng = np.random.default_rng(seed)
     gold = rng.uniform(0, 5, rows)
@@ -43,7 +47,7 @@ def made_pairs(
     ]
     table = pl.DataFrame(
         {
-            "dataset": ["made"] * rows,
+            "dataset": [dataset] * rows,
             "source": pl.Series([None] * rows, dtype=pl.String),
             "pair": pl.Series(range(rows), dtype=pl.UInt32),
             "sentence1": [
@@ -62,18 +66,34 @@ def made_pairs(
     )
     if damage is not None:
         lost = pl.Series(rng.uniform(0, 5, rows))
-        table = table.with_columns(second=pl.when(damage(table)).then(lost).otherwise("second"))
+        table = table.with_columns(second=pl.when(damage).then(lost).otherwise("second"))
     return pair_outcomes(table, ["first", "second"], task="sts", averages={})
 
 
-def questions(table: pl.DataFrame) -> pl.Expr:
-    """The pairs that begin with a question."""
-    return pl.col("sentence1").str.ends_with("?")
+def with_facts(outcomes: Outcomes, **facts: pl.Expr | pl.Series) -> Outcomes:
+    """Return the same items with other FACTS: gold scores, sources, texts."""
+    return replace(outcomes, rows=outcomes.rows.with_columns(**facts))
 
 
-def negated(table: pl.DataFrame) -> pl.Expr:
-    """The pairs with a negation."""
-    return pl.col("sentence2").str.starts_with("not ")
+def with_predictions(outcomes: Outcomes, **columns: pl.Expr | pl.Series) -> Outcomes:
+    """Return the same items with the predictions of other members."""
+    return replace(outcomes, predictions=outcomes.predictions.with_columns(**columns))
+
+
+def holds(outcomes: Outcomes, condition: pl.Expr) -> np.ndarray:
+    """Return whether the sentences of each item meet CONDITION; (items,)."""
+    return outcomes.sentences.select(condition).to_series().to_numpy()
+
+
+def correlation(outcomes: Outcomes, member: str, rows: np.ndarray | slice = slice(None)) -> float:
+    """Return Spearman's of a member with gold on ROWS, by scipy."""
+    gold, scores = outcomes.rows["gold"].to_numpy(), outcomes.predictions[member].to_numpy()
+    return float(spearmanr(gold[rows], scores[rows]).statistic)
+
+
+def lead(outcomes: Outcomes, rows: np.ndarray | slice = slice(None)) -> float:
+    """Return by how much the second model correlates more than the first."""
+    return correlation(outcomes, "second", rows) - correlation(outcomes, "first", rows)
 
 
 def classified(

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import false_discovery_control, spearmanr
+from scipy.stats import false_discovery_control
 
 from embedlab.analysis.evidence import ModelColumns, member_columns
 from embedlab.analysis.influence import spearman_influences
@@ -29,7 +29,15 @@ from embedlab.comparison.combinations import (
 from embedlab.comparison.evidence import item_topics
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection, select_items
-from tests.comparison.planted import MODELS, made_pairs, negated, questions
+from tests.comparison.planted import (
+    MODELS,
+    NEGATED,
+    QUESTIONS,
+    correlation,
+    holds,
+    made_pairs,
+    with_facts,
+)
 
 
 def halves_of(
@@ -54,7 +62,7 @@ def with_seeds(
     """
     generator = np.random.default_rng(7)
     gold = outcomes.rows["gold"].to_numpy()
-    is_question = outcomes.sentences["sentence1"].str.ends_with("?").to_numpy()
+    is_question = holds(outcomes, QUESTIONS)
     columns = {}
     for name in ("A", "B"):
         for seed in range(count):
@@ -71,10 +79,6 @@ def with_seeds(
     return found, models
 
 
-def both(table: pl.DataFrame) -> pl.Expr:
-    return questions(table) & negated(table)
-
-
 def test_the_contrasts_of_the_search_are_those_of_a_plain_loop_over_its_half_alone() -> None:
     outcomes = made_pairs(400, 3)
     halves = halves_of(outcomes)
@@ -89,7 +93,8 @@ def test_the_contrasts_of_the_search_are_those_of_a_plain_loop_over_its_half_alo
         ]
         assert min(map(len, sides)) >= FEWEST_OF_HALF
         own, others = (
-            np.array([spearmanr(gold[rows], each[rows])[0] for each in scores]) for rows in sides
+            np.array([correlation(outcomes, name, rows) for name in ("first", "second")])
+            for rows in sides
         )
         assert contrasts.points[place] == pytest.approx(own - others)
         influences = spearman_influences(gold[halves.search], scores[:, halves.search])
@@ -99,7 +104,7 @@ def test_the_contrasts_of_the_search_are_those_of_a_plain_loop_over_its_half_alo
 
 
 def test_a_combination_that_a_model_was_damaged_on_is_confirmed() -> None:
-    found = searched(made_pairs(1600, 4, damage=both))
+    found = searched(made_pairs(1600, 4, damage=QUESTIONS & NEGATED))
     first = found.tested[0]
     assert first.is_confirmed
     assert (first.kind_difference.by, first.kind_difference.value) == (
@@ -141,7 +146,7 @@ def test_what_one_seed_alone_does_is_not_taken_for_the_recipe() -> None:
 def test_of_nearly_equal_sets_of_items_and_of_a_set_and_all_others_the_surest_alone_is_tested() -> (
     None
 ):
-    outcomes = made_pairs(400, 9, damage=questions)
+    outcomes = made_pairs(400, 9, damage=QUESTIONS)
     halves = halves_of(outcomes)
     found = all_combinations(outcomes, halves)
     found.append(replace(found[0], value="all others", holds=found[0].applies & ~found[0].holds))
@@ -175,9 +180,8 @@ def test_a_selection_is_searched_alone() -> None:
 
 
 def test_items_of_one_topic_cannot_be_halved() -> None:
-    outcomes, same = made_pairs(200, 11), pl.lit(0, pl.UInt64)
-    rows = outcomes.rows.with_columns(first_text=same, second_text=same)
-    found = searched(replace(outcomes, rows=rows))
+    same = pl.lit(0, pl.UInt64)
+    found = searched(with_facts(made_pairs(200, 11), first_text=same, second_text=same))
     assert (found.combinations, found.tested) == (0, ())
 
 

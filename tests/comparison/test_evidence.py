@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import Evidence
 from embedlab.choices import Aggregate
@@ -16,7 +15,15 @@ from embedlab.core.errors import UsageError
 from embedlab.core.note import kind_of
 from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.selection import select_items
-from tests.comparison.planted import classified, made_pairs
+from tests.comparison.planted import (
+    NEGATED,
+    classified,
+    correlation,
+    holds,
+    made_pairs,
+    with_facts,
+    with_predictions,
+)
 
 metrics = pytest.importorskip("sklearn.metrics")
 
@@ -25,13 +32,10 @@ MODELS = {name: (name,) for name in MEMBERS}
 
 
 def with_sources(dataset: str, rows: int, seed: int) -> Outcomes:
-    outcomes = made_pairs(rows, seed, noise=2.0)
-    source = pl.Series([["x", "y", "z"][row % 3] for row in range(rows)])
+    outcomes = made_pairs(rows, seed, noise=2.0, dataset=dataset)
     return replace(
-        outcomes,
-        rows=outcomes.rows.with_columns(source=source),
+        with_facts(outcomes, source=pl.Series([["x", "y", "z"][row % 3] for row in range(rows)])),
         predictions=outcomes.predictions.rename({"first": "good", "second": "bad"}),
-        blocks=(replace(outcomes.blocks[0], dataset=dataset),),
         averages={"sts": {"mean of two": ("first", "second")}},
     )
 
@@ -60,19 +64,6 @@ def evidence(
     parts = slices_of(outcomes, MEMBERS, by=by, selection=selection, common=common)
     found = outcome_evidence(outcomes, MEMBERS, parts, aggregate=aggregate, is_chosen=is_chosen)
     return {one.key: one for one in found}
-
-
-def correlation(outcomes: Outcomes, member: str, rows: np.ndarray | slice) -> float:
-    gold, scores = outcomes.rows["gold"].to_numpy(), outcomes.predictions[member].to_numpy()
-    return float(spearmanr(gold[rows], scores[rows]).statistic)
-
-
-def with_predictions(outcomes: Outcomes, bad: pl.Expr) -> Outcomes:
-    return replace(outcomes, predictions=outcomes.predictions.with_columns(bad=bad))
-
-
-def with_facts(outcomes: Outcomes, **facts: pl.Expr) -> Outcomes:
-    return replace(outcomes, rows=outcomes.rows.with_columns(**facts))
 
 
 def test_each_measure_of_each_dataset_is_that_of_another_library(outcomes: Outcomes) -> None:
@@ -110,12 +101,12 @@ def test_sources_are_put_together_where_items_name_them(
 def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(
     outcomes: Outcomes,
 ) -> None:
-    holes = with_predictions(outcomes, pl.when(pl.int_range(pl.len()) != 5).then("bad"))
+    holes = with_predictions(outcomes, bad=pl.when(pl.int_range(pl.len()) != 5).then("bad"))
     found = evidence(holes)["first"]
     assert np.isnan(found.points[1])
     assert found.points[0] == evidence(outcomes)["first"].points[0]
     assert found.notes == ("no number of bad: 89 of 90 items scored",)
-    no_items = with_predictions(outcomes, pl.lit(None, pl.Float64))
+    no_items = with_predictions(outcomes, bad=pl.lit(None, pl.Float64))
     (note,) = evidence(no_items)["first"].notes
     assert type(note) is str  # said in view, not with --notes
     assert "0 of 90 items scored" in note
@@ -167,7 +158,7 @@ def test_an_average_is_given_where_all_of_its_datasets_are_and_over_none_there_i
 def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Outcomes) -> None:
     found = evidence(outcomes, "negation", aggregate="mean")
     assert "mean of two" not in found  # that is over whole datasets alone
-    is_negated = outcomes.sentences["sentence2"].str.starts_with("not ").to_numpy()[:90]
+    is_negated = holds(outcomes, NEGATED)[:90]
     for value, rows in (("one", is_negated), ("none", ~is_negated)):
         one = found[f"first/negation={value}"]
         assert (one.items, one.setting) == (rows.sum(), "all")
@@ -241,7 +232,7 @@ def test_a_dataset_that_names_no_source_says_that_where_sources_are_put_together
 def test_similarities_that_order_nothing_are_named(
     bad: pl.Expr, aggregate: Aggregate, note: str, outcomes: Outcomes
 ) -> None:
-    found = evidence(with_predictions(outcomes, bad), aggregate=aggregate)["first"]
+    found = evidence(with_predictions(outcomes, bad=bad), aggregate=aggregate)["first"]
     assert found.notes == (note,)
     is_doubted = kind_of(found.notes[0]) == "doubted"
     assert np.isnan(found.points[1]) == (not is_doubted)

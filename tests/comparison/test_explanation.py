@@ -1,11 +1,8 @@
 """What is known of the difference between two models, beside each part computed alone."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import spearmanr
 
 from embedlab.analysis.evidence import member_columns
 from embedlab.comparison import explanation as tested
@@ -15,7 +12,15 @@ from embedlab.comparison.sides import sides_of, typical
 from embedlab.core.session import StartProgress, unseen
 from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.selection import ItemSelection
-from tests.comparison.planted import MODELS, made_pairs
+from tests.comparison.planted import (
+    MODELS,
+    QUESTIONS,
+    holds,
+    lead,
+    made_pairs,
+    with_facts,
+    with_predictions,
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +55,8 @@ def explain_difference(
     )
 
 
-def selected(holds: np.ndarray) -> ItemSelection:
-    return ItemSelection(is_selected=holds, is_by_results=False, datasets_without=())
-
-
-def lead(outcomes: Outcomes, rows: np.ndarray) -> float:
-    gold = outcomes.rows["gold"].to_numpy()[rows]
-    first, second = (
-        spearmanr(gold, outcomes.predictions[name].to_numpy()[rows]).statistic
-        for name in ("first", "second")
-    )
-    return float(second - first)
+def selected(rows: np.ndarray) -> ItemSelection:
+    return ItemSelection(is_selected=rows, is_by_results=False, datasets_without=())
 
 
 @pytest.mark.usefixtures("_without_kinds")
@@ -68,17 +64,15 @@ def lead(outcomes: Outcomes, rows: np.ndarray) -> float:
 def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(
     is_selected: bool, outcomes: Outcomes
 ) -> None:
-    texts = outcomes.sentences["sentence1"]
-    is_question = texts.str.ends_with("?").to_numpy()
-    long = (texts.str.count_matches(" ") > 6).to_numpy()
+    long = holds(outcomes, pl.col("sentence1").str.count_matches(" ") > 6)
     among = long if is_selected else np.ones(500, dtype=bool)
     found = explain_difference(outcomes, selected(among) if is_selected else None, examples=3)
     assert (found.first, found.second, found.items) == ("first", "second", among.sum())
     whole = found.whole.differences["second"].delta
-    assert whole == pytest.approx(lead(outcomes, np.flatnonzero(among)))
+    assert whole == pytest.approx(lead(outcomes, among))
     sides = sides_of(outcomes, ["first"], ["second"])
     expected = {
-        "questions: one": is_question,
+        "questions: one": holds(outcomes, QUESTIONS),
         "first too high": sides.errors[0] > 0,
         "second too high": sides.errors[1] > 0,
     }
@@ -87,8 +81,8 @@ def test_each_part_of_an_explanation_is_of_the_items_that_are_looked_at(
         assert side.items == own.sum()
         assert side.typical == tuple(typical(sides, own, item_topics(outcomes), 3))
         facts = {one.title: (one.items, one.share, one.elsewhere) for one in side.common}
-        for title, holds in expected.items():
-            counted = (holds & own).sum(), holds[own].mean(), holds[among & ~own].mean()
+        for title, has in expected.items():
+            counted = (has & own).sum(), has[own].mean(), has[among & ~own].mean()
             assert facts[title] == pytest.approx(counted)
     assert [side.model for side in found.sides] == ["first", "second"]
 
@@ -106,12 +100,8 @@ def test_few_items_have_nothing_in_common(count: int, outcomes: Outcomes) -> Non
 def test_words_are_those_of_the_items_of_a_side_where_there_are_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own = made_pairs(
-        300,
-        2,
-        noise=0.3,
-        damage=lambda table: (pl.lit(" ") + pl.col("sentence1") + " ").str.contains(" w7 "),
-    )
+    has_word = (pl.lit(" ") + pl.col("sentence1") + " ").str.contains(" w7 ")
+    own = made_pairs(300, 2, noise=0.3, damage=has_word)
     found = explain_difference(own)
     assert found.sides[0].words[0].title == "word 'w7'"
     assert found.sides[1].words == ()
@@ -123,18 +113,10 @@ def test_words_are_those_of_the_items_of_a_side_where_there_are_enough(
 def test_the_whole_difference_is_the_mean_over_the_datasets_on_which_both_have_a_number(
     outcomes: Outcomes,
 ) -> None:
-    other, equal_gold, equal_scores = (
-        replace(part, blocks=(replace(part.blocks[0], dataset=name),))
-        for part, name in (
-            (made_pairs(100, 2), "other"),
-            (made_pairs(30, 3), "constant"),
-            (made_pairs(40, 2), "flat"),
-        )
-    )
-    equal_gold = replace(equal_gold, rows=equal_gold.rows.with_columns(gold=pl.lit(2.0)))
-    flat = equal_scores.predictions.with_columns(second=pl.lit(0.5))
-    equal_scores = replace(equal_scores, predictions=flat)
-    first, second = lead(outcomes, np.arange(500)), lead(other, np.arange(100))
+    other = made_pairs(100, 2, dataset="other")
+    equal_gold = with_facts(made_pairs(30, 3, dataset="constant"), gold=pl.lit(2.0))
+    equal_scores = with_predictions(made_pairs(40, 2, dataset="flat"), second=pl.lit(0.5))
+    first, second = lead(outcomes), lead(other)
     both = explain_difference(join_outcomes([outcomes, equal_gold, other])).whole
     assert both.differences["second"].delta == pytest.approx((first + second) / 2)
     alone = explain_difference(join_outcomes([equal_gold, outcomes, equal_scores])).whole

@@ -2,27 +2,27 @@
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 from embedlab.comparison.comparison import selected_and_rest
 from embedlab.outcomes.selection import select_items
 from embedlab.reports.pairs import selection_notes
-from tests.comparison.planted import MODELS, made_pairs, questions
+from tests.comparison.planted import MODELS, QUESTIONS, correlation, holds, made_pairs
 
 
 def test_each_score_is_ranked_anew_within_the_selection_and_within_the_rest() -> None:
-    outcomes = made_pairs(300, 1, damage=questions)
+    outcomes = made_pairs(300, 1, damage=QUESTIONS)
     found = selected_and_rest(outcomes, MODELS, select_items(outcomes, "question:one", {}))
     assert found is not None
-    holds = outcomes.sentences["sentence1"].str.ends_with("?").to_numpy()
-    gold = outcomes.rows["gold"].to_numpy()
+    is_question = holds(outcomes, QUESTIONS)
     said = [*selection_notes(found)]
-    parts = ((found.selected, holds, "that match"), (found.rest, ~holds, "others"))
+    parts = (
+        (found.selected, is_question, "that match"),
+        (found.rest, ~is_question, "others"),
+    )
     for note, (one, rows, called) in zip(said, parts, strict=False):
         assert one.items == rows.sum()
         for name, score in one.scores.items():
-            scores = outcomes.predictions[name].to_numpy()
-            assert score.value == pytest.approx(spearmanr(gold[rows], scores[rows])[0])
+            assert score.value == pytest.approx(correlation(outcomes, name, rows))
         assert f"of the {rows.sum()} {called}: first " in note
     difference = found.selected.differences["second"]
     assert difference.low < difference.delta < difference.high < 0

@@ -12,14 +12,14 @@ from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
 from embedlab.outcomes.frame import Outcomes
-from tests.comparison.planted import MODELS, made_pairs
+from tests.comparison.planted import MODELS, made_pairs, with_facts, with_predictions
 
 
 @pytest.mark.parametrize("scored", [500, 400])
 def test_a_pair_is_on_the_side_of_the_model_that_is_right(scored: int) -> None:
     outcomes = made_pairs(500, 1, noise=2.0)
     first = pl.when(pl.int_range(pl.len()) < scored).then("first")
-    outcomes = replace(outcomes, predictions=outcomes.predictions.with_columns(first=first))
+    outcomes = with_predictions(outcomes, first=first)
     table = outcomes.predictions.with_columns(gold=outcomes.rows["gold"], dataset=pl.lit("made"))
     both = with_rank_errors(table.drop_nulls(), MODELS)
     a, b = (both[f"error({name})"].abs() for name in ("first", "second"))
@@ -33,8 +33,7 @@ def test_a_pair_is_on_the_side_of_the_model_that_is_right(scored: int) -> None:
 def test_of_two_values_of_gold_the_side_of_the_best_threshold_is_right() -> None:
     outcomes = made_pairs(300, 3, noise=2.0)
     truth = (outcomes.rows["gold"] > outcomes.rows["gold"].quantile(0.7)).to_numpy()
-    gold = pl.Series(truth, dtype=pl.Float64)
-    outcomes = replace(outcomes, rows=outcomes.rows.with_columns(gold=gold))
+    outcomes = with_facts(outcomes, gold=pl.Series(truth, dtype=pl.Float64))
     found = sides_of(outcomes, ["first"], ["second"])
     for name, errors in zip(("first", "second"), found.errors, strict=True):
         scores = outcomes.predictions[name].to_numpy()
@@ -76,7 +75,7 @@ def test_the_share_that_changes_sides_is_that_of_a_loop_over_seeds_and_items() -
     outcomes, rng = made_pairs(300, 2, noise=2.5), np.random.default_rng(3)
     names = ("many@1", "many@2", "many@3")
     seeds = {name: pl.col("first") + pl.Series(rng.normal(size=300)) for name in names}
-    outcomes = replace(outcomes, predictions=outcomes.predictions.with_columns(**seeds))
+    outcomes = with_predictions(outcomes, **seeds)
     many = ModelColumns(name="many", members=names, seeds=(1, 2, 3))
     (found,) = steadiness(outcomes, [many, MODELS[1]])
     sides = [sides_of(outcomes, [name], ["second"]) for name in names]

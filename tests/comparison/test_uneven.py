@@ -1,19 +1,23 @@
 """Where the difference between two models sits."""
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import spearmanr
 
 from embedlab.comparison.uneven import FEWEST, KindDifference, item_kinds, where_they_differ
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import select_items
-from tests.comparison.planted import MODELS, made_pairs, negated, questions
+from tests.comparison.planted import (
+    MODELS,
+    NEGATED,
+    QUESTIONS,
+    holds,
+    lead,
+    made_pairs,
+    with_facts,
+)
 
 
 def kinds_of(outcomes: Outcomes, by: str) -> dict[str, KindDifference]:
@@ -23,24 +27,18 @@ def kinds_of(outcomes: Outcomes, by: str) -> dict[str, KindDifference]:
 
 
 def test_a_contrast_is_the_lead_on_some_items_minus_the_lead_on_the_others() -> None:
-    outcomes = made_pairs(300, 1, damage=questions)
+    outcomes = made_pairs(300, 1, damage=QUESTIONS)
     one = kinds_of(outcomes, "question")["one"]
-    holds = outcomes.sentences["sentence1"].str.ends_with("?").to_numpy()
-    gold, scores = outcomes.rows["gold"].to_numpy(), outcomes.predictions.to_numpy().T
-    own, others = (
-        spearmanr(gold[rows], scores[1][rows])[0] - spearmanr(gold[rows], scores[0][rows])[0]
-        for rows in (holds, ~holds)
-    )
-    assert one.items == holds.sum()
+    is_question = holds(outcomes, QUESTIONS)
+    own, others = lead(outcomes, is_question), lead(outcomes, ~is_question)
+    assert one.items == is_question.sum()
     assert one.slice.differences["second"].delta == pytest.approx(own)
     assert one.contrast.delta == pytest.approx(own - others)
     assert one.contrast.low < one.contrast.delta < one.contrast.high
 
 
-@pytest.mark.parametrize(("damage", "by"), [(questions, "question"), (negated, "negation")])
-def test_what_a_model_was_damaged_on_comes_first_and_is_clear(
-    damage: Callable[[pl.DataFrame], pl.Expr], by: str
-) -> None:
+@pytest.mark.parametrize(("damage", "by"), [(QUESTIONS, "question"), (NEGATED, "negation")])
+def test_what_a_model_was_damaged_on_comes_first_and_is_clear(damage: pl.Expr, by: str) -> None:
     outcomes = made_pairs(600, 2, damage=damage)
     found = where_they_differ(outcomes, MODELS, item_kinds(outcomes))
     first = found[0]
@@ -50,10 +48,8 @@ def test_what_a_model_was_damaged_on_comes_first_and_is_clear(
 
 
 def test_several_datasets_count_by_their_mean_where_they_have_enough_of_both_kinds() -> None:
-    one, few, many = made_pairs(200, 3), made_pairs(FEWEST + 5, 4), made_pairs(300, 5)
-    few, other = (
-        replace(part, blocks=(replace(part.blocks[0], dataset="other"),)) for part in (few, many)
-    )
+    one, few = made_pairs(200, 3), made_pairs(FEWEST + 5, 4, dataset="other")
+    other = made_pairs(300, 5, dataset="other")
     parts = (join_outcomes([one, few]), join_outcomes([one, other]), one, other)
     alone, both, first, second = (kinds_of(part, "question")["one"] for part in parts)
     assert [*alone.datasets.values()] == ["made"]  # the other has fewer than FEWEST questions
@@ -88,7 +84,7 @@ def test_tasks_with_different_measures_are_refused(pairs_and_classes: Outcomes) 
 def with_sources(sizes: dict[str, int]) -> Outcomes:
     names = [name for name, size in sizes.items() for _ in range(size)]
     outcomes = made_pairs(len(names), 7)
-    return replace(outcomes, rows=outcomes.rows.with_columns(source=pl.Series(names)))
+    return with_facts(outcomes, source=pl.Series(names))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +109,7 @@ def test_of_kinds_of_twenty_items_and_twenty_others_the_rarer_is_given_where_it_
 def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
     outcomes = with_sources({"a": 40, "b": 60, "c": 50})
     gold = pl.when(pl.col("source") == "a").then(2.0).otherwise("gold")
-    constant = replace(outcomes, rows=outcomes.rows.with_columns(gold=gold))
-    assert kinds_of(constant, "source").keys() == {"b", "c"}
+    assert kinds_of(with_facts(outcomes, gold=gold), "source").keys() == {"b", "c"}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +118,7 @@ def test_a_kind_on_which_a_model_has_no_score_is_left_out() -> None:
 def test_a_fifth_of_one_dataset_says_its_bounds_and_of_several_its_number_alone(
     by: str, shown: str, decimals: int
 ) -> None:
-    one = made_pairs(200, 8)
-    other = replace(made_pairs(200, 9), blocks=(replace(one.blocks[0], dataset="other"),))
+    one, other = made_pairs(200, 8), made_pairs(200, 9, dataset="other")
     alone, joined = (
         next(kind for kind in item_kinds(own) if (kind.by, kind.value) == (by, "fifth 1"))
         for own in (one, join_outcomes([one, other]))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -25,12 +26,9 @@ def listed(*names: str) -> pl.DataFrame:
 
 def predicted(path: Path, *names: str, wrong: int = 0, name: str = "prediction") -> Path:
     """A file of predictions, of which the first WRONG of each dataset are not the label."""
-    label, other = (
-        pl.col("label"),
-        pl.col("label").unique().sort().reverse().first().over("dataset"),
-    )
-    least = pl.col("label").unique().sort().first().over("dataset")
-    false = pl.when(label == other).then(least).otherwise(other)
+    label = pl.col("label")
+    low, high = label.min().over("dataset"), label.max().over("dataset")
+    false = pl.when(label == high).then(low).otherwise(high)
     table = listed(*names).select(
         "dataset", "item", pl.when(pl.col("item") < wrong).then(false).otherwise(label).alias(name)
     )
@@ -45,10 +43,8 @@ def test_items_are_listed_by_their_row_in_the_scored_split() -> None:
     assert trec["item"].to_list() == list(range(trec.height))
     assert trec["split"].unique().to_list() == ["test"]
     assert found.filter(dataset="mrpc")["sentence2"].null_count() == 0
-    assert found["dataset"].unique(maintain_order=True).to_list()[2:4] == [
-        "glue-mnli:dev-matched",
-        "glue-mnli:dev-mismatched",
-    ]
+    splits = found["dataset"].unique(maintain_order=True).to_list()[2:4]
+    assert splits == ["glue-mnli:dev-matched", "glue-mnli:dev-mismatched"]
     with pytest.raises(UsageError, match="no dataset of classified items named 'treck'"):
         listed("treck")
 
@@ -62,12 +58,11 @@ def test_a_file_joins_a_comparison(tmp_path: Path, ending: str) -> None:
         named = embedlab.compare(names, tasks=["mrpc", "trec"], **SAMPLE).frame
         assert named["slice"].unique(maintain_order=True).to_list() == ["mrpc", "trec"]
     found = named.filter(slice="trec")
-    count = listed("trec").height
-    scores = [100 * (count - wrong) / count for wrong in (2, 20)]
-    assert found["score"].to_list() == pytest.approx(scores)
-    low, difference, high = (found[f"difference{end}"][1] for end in ("_low", "", "_high"))
-    assert difference == pytest.approx(scores[1] - scores[0])
-    assert low < difference < high
+    right = 1 - np.array([2, 20]) / listed("trec").height
+    assert found["score"].to_list() == pytest.approx(100 * right)
+    second = found.row(1, named=True)
+    assert second["difference"] == pytest.approx(100 * (right[1] - right[0]))
+    assert second["difference_low"] < second["difference"] < second["difference_high"]
 
 
 def test_a_file_is_next_to_a_model_that_embedlab_evaluates(

@@ -12,22 +12,13 @@ from embedlab.runs.outcomes import StoredOutcomes, items_frame, stored_outcomes
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import item_outcomes
 from embedlab.tasks.task import TaskResult, evaluation_without_scores
+from tests.stored_scores import outcomes as outcomes_on
 
 
 def classified(task: str, dataset: str) -> StoredOutcomes:
     gold = np.arange(20) % 2
-    return StoredOutcomes(
-        task=task,
-        base_task="transfer",
-        dataset=dataset,
-        split="test",
-        model="m",
-        fingerprint="f",
-        data=(),
-        marks=(),
-        classes=("no", "yes"),
-        items=items_frame(np.arange(20), gold, gold),
-    )
+    facts = {"base_task": "transfer", "split": "test", "classes": ("no", "yes")}
+    return outcomes_on(dataset, items_frame(np.arange(20), gold, gold), task=task, **facts)
 
 
 @pytest.mark.parametrize("task", ["transfer", "transfer-prototyping"])

@@ -2,10 +2,8 @@
 where it started, reported beside scores.
 """
 
-import json
 import shutil
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,13 @@ import polars as pl
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
-from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.recipe import Recipe, from_table
+from embedlab.core.recipe import Recipe, load_recipe
 from embedlab.core.settings import Settings
+from embedlab.data.dataset import Part
 from embedlab.data.marks import Overlap
 from embedlab.data.overlaps import KnownText
-from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.catalog import ModelSpec
 from embedlab.models.hub import WANTED
 from embedlab.runs.store import RunFolder, remove_runs
 from embedlab.scoring.provenance import (
@@ -38,48 +35,39 @@ from embedlab.scoring.training_text import (
     store_lineage,
     training_text,
 )
-from embedlab.tasks.task import TaskResult, evaluation_without_scores, score
+from embedlab.tasks.task import TaskResult, evaluation_without_scores
 from embedlab.training.blocks import open_stages
 from tests.stored_json import store_values, stored_values
-from tests.stored_scores import begin_run, part_of
+from tests.stored_scores import begin_run, part_of, score
+from tests.tasks.evaluated import DICE, SETTINGS, spec_of
+from tests.training.small_runs import SAMPLE
 
 
-def recipe(dataset: str, *, encoder: str = "tiny", **data: Any) -> Recipe:
-    stage = {
-        "data": {"datasets": [dataset], **data},
-        "objective": {"name": "nli_softmax"},
-        "optim": {"lr": 1e-5, "batch_size": 8},
-    }
-    whole = {
-        "summary": "A test.",
-        "encoder": {"model": encoder, "pooling": "mean"},
-        "stage": [stage],
-    }
-    return from_table(whole, name="r", where="test")
+def recipe(dataset: str, *changes: str, encoder: str = "tiny") -> Recipe:
+    return load_recipe("snli-ce", [f'data.datasets=["{dataset}"]', *changes], encoder=encoder)
 
 
-def finished(runs: Path, name: str, made_by: Recipe, source: Source) -> RunFolder:
+def finished(runs: Path, name: str, made_by: Recipe) -> RunFolder:
     """A run that was trained on its data, without a model that would say anything."""
-    run = RunFolder.of(runs, name, 1)
-    states = [state for data in open_stages(made_by, source, 1) for state in data.states]
-    plain = [
-        {
-            key: dict(value) if isinstance(value, Mapping) else value
-            for key, value in vars(one).items()
-        }
-        for one in states
-    ]
-    begin_run(run, made_by, data=plain, host="here")
+    states = [state for data in open_stages(made_by, SAMPLE, 1) for state in data.states]
+    data = [asdict(state) for state in states]
+    run = begin_run(RunFolder.of(runs, name, 1), made_by, data=data, host="here")
     run.model.mkdir(parents=True)
     return run
 
 
 def member(run: RunFolder) -> ModelSpec:
-    return resolve(run.id, run.path.parents[1]).members[0]
+    return spec_of(run.id, run.path.parents[1])
 
 
-SAMPLE = Source(folder=TINY_FOLDER)
-SETTINGS = Settings(data=TINY_FOLDER)
+def folder_model(folder: Path) -> ModelSpec:
+    return ModelSpec(name=str(folder), kind="folder", location=str(folder))
+
+
+def unscored(task: str, *tested: Part, **facts: Any) -> TaskResult:
+    """An evaluation without scores on these parts."""
+    evaluation = evaluation_without_scores(task, "m", "f", EncoderFacts())
+    return TaskResult(evaluation=evaluation, tested=tested, **facts)
 
 
 def counted(spec: ModelSpec, settings: Settings = SETTINGS) -> KnownText:
@@ -92,19 +80,18 @@ def counted(spec: ModelSpec, settings: Settings = SETTINGS) -> KnownText:
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
     """A run that was trained on all of snli."""
-    return finished(tmp_path, "a", recipe("snli"), SAMPLE)
+    return finished(tmp_path, "a", recipe("snli"))
 
 
 @pytest.fixture
 def second(tmp_path: Path, run: RunFolder) -> RunFolder:
     """A run that started from the first one."""
-    made_by = recipe("multinli", encoder=str(run.model))
-    return finished(tmp_path, "second", made_by, SAMPLE)
+    return finished(tmp_path, "second", recipe("multinli", encoder=str(run.model)))
 
 
 def test_only_the_rows_that_a_run_drew_count_and_they_are_stored_with_it(tmp_path: Path) -> None:
-    few = recipe("snli", rows=20)
-    run = finished(tmp_path, "few", few, SAMPLE)
+    few = recipe("snli", "data.rows=20")
+    run = finished(tmp_path, "few", few)
     found = counted(member(run))
     (data,) = open_stages(few, SAMPLE, 1)
     drawn = data.rows.frame.select("premise", "hypothesis")
@@ -123,8 +110,7 @@ def test_a_run_that_started_from_another_has_the_training_text_of_both(second: R
     for name in ("snli", "multinli"):
         frame = SAMPLE.open(name, "train").frame
         assert found.overlap(frame).shared_pairs == len(frame)
-    folder = ModelSpec(name="m", kind="folder", location=str(second.model))
-    assert training_marks(folder) == ("generated",)
+    assert training_marks(folder_model(second.model)) == ("generated",)
 
 
 def test_what_an_export_keeps_outlives_the_runs_behind_it_and_the_way_over_the_hub(
@@ -141,10 +127,7 @@ def test_what_an_export_keeps_outlives_the_runs_behind_it_and_the_way_over_the_h
         shutil.copy(exported / file, fetched / file)
     (fetched / TRAINING / "theirs" / "own" / "seed-7").mkdir(parents=True)
     assert not (fetched / TRAINING / "notebook.parquet").exists()
-    for spec in (
-        ModelSpec(name="out", kind="folder", location=str(exported)),
-        ModelSpec(name="me/mine", kind="hub", location=str(fetched)),
-    ):
+    for spec in (folder_model(exported), replace(folder_model(fetched), kind="hub")):
         runs = [*lineage(spec)]
         assert [one.id for one in runs] == ["second@1", "a@1"]
         assert [one.environment().host for one in runs] == ["", ""]
@@ -162,30 +145,31 @@ def test_training_data_that_is_not_at_hand_is_reported_not_passed_over(run: RunF
     assert not run.training_text_file.exists()
 
 
-def test_splits_of_one_name_are_counted_together(run: RunFolder) -> None:
-    train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
-    other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
-    splits = (("dev-matched", train[:3]), ("dev-mismatched", other))
-    parts = tuple(part_of("mnli", frame, split) for split, frame in splits)
-    evaluation = evaluation_without_scores("glue", "m", "f", EncoderFacts())
-    result = TaskResult(evaluation=evaluation, tested=parts)
-    found = with_provenance(result, member(run), SETTINGS).evaluation
+OTHER = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
+
+
+@pytest.fixture
+def read() -> pl.DataFrame:
+    """Three pairs of snli."""
+    return SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")[:3]
+
+
+def test_splits_of_one_name_are_counted_together(run: RunFolder, read: pl.DataFrame) -> None:
+    splits = {"dev-matched": read, "dev-mismatched": OTHER}
+    parts = [part_of("mnli", frame, split) for split, frame in splits.items()]
+    found = with_provenance(unscored("glue", *parts), member(run), SETTINGS).evaluation
     assert (found.overlaps["mnli"].shared_pairs, found.overlaps["mnli"].pairs) == (3, 4)
     assert "overlap" in found.marks
 
 
-def test_an_average_counts_the_sentences_of_all_its_sets(run: RunFolder) -> None:
-    train = SAMPLE.open("snli", "train").frame.select("premise", "hypothesis")
-    other = pl.DataFrame({"premise": ["of no corpus"], "hypothesis": ["nor this one"]})
-    average = score("both", "spearman", 0.5, 4, by="average")
-    result = TaskResult(
-        evaluation=replace(
-            evaluation_without_scores("sts", "m", "f", EncoderFacts()), scores=(average,)
-        ),
-        tested=(part_of("read", train[:3]), part_of("unread", other)),
-        averages={"both": ("read", "unread")},
-    )
-    overlaps = with_provenance(result, member(run), SETTINGS).evaluation.overlaps
+def test_an_average_counts_the_sentences_of_all_its_sets(
+    run: RunFolder, read: pl.DataFrame
+) -> None:
+    parts = (part_of("read", read), part_of("unread", OTHER))
+    result = unscored("sts", *parts, averages={"both": ("read", "unread")})
+    average = replace(result.evaluation, scores=(score("both", 0.5, by="average"),))
+    result = with_provenance(replace(result, evaluation=average), member(run), SETTINGS)
+    overlaps = result.evaluation.overlaps
     assert overlaps.keys() == {"read", "both"}
     assert overlaps["both"].sentences == overlaps["read"].sentences + 2
 
@@ -193,30 +177,28 @@ def test_an_average_counts_the_sentences_of_all_its_sets(run: RunFolder) -> None
 def test_a_copy_of_a_runs_model_alone_does_not_say_that_it_read_nothing(
     tmp_path: Path, run: RunFolder
 ) -> None:
-    copied = tmp_path / "copied"
-    shutil.copytree(run.model, copied)
-    statement = json.dumps({"pooling": "mean", "training_text": []})  # of the encoder it began with
-    (copied / "embedlab.json").write_text(statement)
-    spec = ModelSpec(name="copied", kind="folder", location=str(copied))
-    assert not is_text_uncounted(spec)
+    copied = shutil.copytree(run.model, tmp_path / "copied")
+    # what the encoder stated that it began with
+    (copied / "embedlab.json").write_text('{"pooling": "mean", "training_text": []}')
+    assert not is_text_uncounted(folder_model(copied))
     (copied / "README.md").write_text("---\ntags: [sentence-transformers, embedlab]\n---\n# a\n")
-    assert is_text_uncounted(spec)
+    assert is_text_uncounted(folder_model(copied))
 
 
 def test_models_that_are_not_runs_have_no_known_training_text() -> None:
-    assert training_text(ModelSpec(name="dice", kind="dice"), SETTINGS).text is None
+    assert training_text(DICE, SETTINGS).text is None
 
 
 @pytest.mark.parametrize(
-    ("more", "drawn"),
-    [({}, "the same for every seed"), ({"sample": "seed"}, "drawn anew by each seed")],
+    ("sample", "drawn"),
+    [([], "the same for every seed"), (["data.sample=seed"], "drawn anew by each seed")],
 )
 def test_a_note_says_whether_seeds_share_their_sample_of_rows(
-    tmp_path: Path, more: dict[str, str], drawn: str
+    tmp_path: Path, sample: list[str], drawn: str
 ) -> None:
-    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 90, "partial": False}
-    run = RunFolder.of(tmp_path, "few", 1)
-    begin_run(run, recipe("snli", rows=20, **more), data=[{**part, "used": 20}])
+    part = {"name": "snli", "split": "train", "rows": 90, "expected_rows": 90, "used": 20}
+    made_by = recipe("snli", "data.rows=20", *sample)
+    run = begin_run(RunFolder.of(tmp_path, "few", 1), made_by, data=[part])
     run.model.mkdir(parents=True)
     assert training_notes(member(run))[0] == f"trained on 20 of the 90 rows of snli train ({drawn})"
 
@@ -226,12 +208,7 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(
     [
         ((9, 4, 5, 2), "†", "†", "† test pairs that are in its training data: d 2 of 5"),
         ((8, 3, 4, 0), "‡38%", "‡", "‡ test sentences that are in its training data: d 3 of 8"),
-        (
-            (1000, 50, 0, 0),
-            "‡5%",
-            "‡",
-            "‡ test sentences that are in its training data: d 50 of 1000",
-        ),
+        ((100, 5, 0, 0), "‡5%", "‡", "‡ test sentences that are in its training data: d 5 of 100"),
         (
             (1000, 49, 0, 0),
             "",
@@ -243,13 +220,8 @@ def test_a_note_says_whether_seeds_share_their_sample_of_rows(
 def test_marks_distinguish_pairs_from_sentences_and_footnotes_count_them(
     counts: tuple[int, int, int, int], mark: str, sign: str, note: str
 ) -> None:
-    sentences, shared_sentences, pairs, shared_pairs = counts
-    one = Overlap(
-        sentences=sentences,
-        shared_sentences=shared_sentences,
-        pairs=pairs,
-        shared_pairs=shared_pairs,
-    )
+    names = ("sentences", "shared_sentences", "pairs", "shared_pairs")
+    one = Overlap(**dict(zip(names, counts, strict=True)))
     assert (overlap_mark(one), overlap_sign(one)) == (mark, sign)
     assert overlap_notes({"d": one}) == (note,)
     assert overlap_mark(None) == ""

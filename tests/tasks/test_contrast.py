@@ -10,18 +10,15 @@ import pytest
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.settings import Settings
+from embedlab.core.session import unseen
 from embedlab.data.derived import open_contrasts
 from embedlab.data.source import Source
 from embedlab.encoders.loading import DiceScorer
-from embedlab.models.catalog import ModelSpec
 from embedlab.outcomes.properties.standard import phenomenon_of
 from embedlab.scoring.results import evaluate_task
 from embedlab.tasks.contrast import CLOSER, MARGIN, margins_by
-from embedlab.tasks.task import Selection, TaskResult, task
-from tests.cli.conftest import embedlab
-
-__all__ = ["embedlab"]  # the fixture
+from embedlab.tasks.task import task
+from tests.tasks.evaluated import DICE, SETTINGS, evaluated
 
 TRIPLES = [
     ("A dog runs fast", "A dog runs", "A dog does not run fast"),
@@ -30,17 +27,7 @@ TRIPLES = [
     ("A cat sleeps", "An animal rests", "Birds sing"),
     ("She eats", "She eats a bit", "She eats no bit"),
 ]
-DICE = ModelSpec(name="dice", kind="dice")
 HUMAN = ("contrast-sick", "contrast-counterfactual", "contrast-snli")  # written by people
-
-
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.csv").write_text(
-        "anchor,entailed,contradicted\n" + "".join(f"{','.join(row)}\n" for row in TRIPLES)
-    )
-    return "mine.csv"
 
 
 def slow(
@@ -49,41 +36,39 @@ def slow(
     """The share of anchors with a closer entailed sentence, ties half, and the margin, each
     averaged within anchors first.
     """
-    every = [scores[a, one] for a, *others in triples for one in others]
-    mean = sum(every) / len(every)
-    spread = (sum((one - mean) ** 2 for one in every) / len(every)) ** 0.5
+    spread = np.std([scores[a, one] for a, *others in triples for one in others])
     right, apart = defaultdict(list), defaultdict(list)
     for a, entailed, contradicted in triples:
         gap = scores[a, entailed] - scores[a, contradicted]
         right[a].append(1 if gap > 0 else 0.5 if gap == 0 else 0)
         apart[a].append(gap / spread)
     closer, margin = (
-        sum(sum(own) / len(own) for own in by_anchor.values()) / len(by_anchor)
-        for by_anchor in (right, apart)
+        np.mean([np.mean(own) for own in by_anchor.values()]) for by_anchor in (right, apart)
     )
     return closer, margin
 
 
 def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(
-    file: str, tmp_path: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu")
-    result = evaluate_task("contrast", DICE, settings, lambda _: lambda *_: None, [file])
-    found, pairs = result.evaluation, [(a, x) for a, *both in TRIPLES for x in both]
+    monkeypatch.chdir(tmp_path)
+    rows = [("anchor", "entailed", "contradicted"), *TRIPLES]
+    Path("mine.csv").write_text("\n".join(map(",".join, rows)))
+    result = evaluate_task("contrast", DICE, SETTINGS, unseen, ["mine.csv"])
+    scores, pairs = result.evaluation.scores, [(a, x) for a, *both in TRIPLES for x in both]
     by_words = {pair: float(DiceScorer().score([pair[0]], [pair[1]])[0]) for pair in pairs}
     by_length = {(a, x): -abs(len(x.split()) - len(a.split())) for a, x in pairs}
-    numbers = {(score.slice, score.metric): score.value for score in found.scores}
+    numbers = {score.metric: score.value for score in scores if score.by == "dataset"}
     closer, margin = slow(by_words, TRIPLES)
-    assert numbers[file, CLOSER] == pytest.approx(closer)
-    assert numbers[file, MARGIN] == pytest.approx(margin, abs=1e-6)
+    assert numbers == pytest.approx({CLOSER: closer, MARGIN: margin}, abs=1e-6)
     kinds = {"mine.csv negation": 2, "mine.csv number": 1, "mine.csv other words": 2}
-    assert {score.slice: score.items for score in found.scores if score.by == "phenomenon"} == kinds
+    assert {score.slice: score.items for score in scores if score.by == "phenomenon"} == kinds
     note = (
-        f"{file}: 5 triples; the entailed one is closer by word overlap in {100 * closer:.2f}%, by "
-        f"length in {100 * slow(by_length, TRIPLES)[0]:.2f}%, by chance in 50%"
+        f"mine.csv: 5 triples; the entailed one is closer by word overlap in {100 * closer:.2f}%, "
+        f"by length in {100 * slow(by_length, TRIPLES)[0]:.2f}%, by chance in 50%"
     )
-    assert note in found.notes
-    assert {score.scale for score in found.scores if score.metric == MARGIN} == {1}
+    assert note in result.evaluation.notes
+    assert {score.scale for score in scores if score.metric == MARGIN} == {1}
     (outcomes,) = result.outcomes
     assert outcomes.items["gold"].n_unique() == outcomes.items["sentence1"].n_unique() == 4
     assert outcomes.items.select("sentence2", "contradicted").null_count().row(0) == (0, 0)
@@ -110,18 +95,8 @@ def test_human_triples_have_the_numbers_of_a_plain_loop(
     assert kinds.filter(kinds == "minimal edit").len() == minimal
 
 
-def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
-    tmp_path: Path,
-) -> None:
-    settings = Settings(
-        data=TINY_FOLDER, cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu"
-    )
-
-    def evaluated(*names: str) -> TaskResult:
-        selection = Selection(names=names)
-        return task("contrast").evaluate(DICE, settings, lambda _: lambda *_: None, selection)
-
-    found = evaluated()
+def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples() -> None:
+    found = evaluated("contrast", DICE)
     assert (found.averages, found.missing) == ({"average of three": HUMAN}, ())
     for metric in (CLOSER, MARGIN):
         scores = [one for one in found.evaluation.scores if one.metric == metric]
@@ -131,7 +106,7 @@ def test_the_average_of_a_whole_task_is_over_its_three_sets_and_their_triples(
         assert (average.items, average.split) == (sum(one.items for one in own), "test")
     for part in found.tested:
         assert part.frame.columns[:3] == ["anchor", "positive", "negative"]  # as in training text
-    alone = evaluated("contrast-sick")
+    alone = evaluated("contrast", DICE, "contrast-sick")
     assert alone.averages == {}
     (items,) = task("contrast").items(Source(folder=TINY_FOLDER), ["contrast-sick"])
     assert len(items.rows) == alone.outcomes[0].items.height

@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import entropy, skew
 
 from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import Part
-from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
+from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.tasks import geometry
 from embedlab.tasks.geometry import (
     alignment,
@@ -24,6 +25,7 @@ from embedlab.tasks.geometry import (
     uniformity,
 )
 from tests.stored_scores import part_of as made_part
+from tests.tasks.test_refused_texts import Refusing
 
 
 def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
@@ -31,9 +33,8 @@ def cloud(rows: int = 60, dim: int = 5, seed: int = 0) -> Vectors:
 
 
 def unit(vectors: Vectors) -> NDArray[np.float64]:
-    return vectors.astype(np.float64) / np.maximum(
-        np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30
-    )
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    return vectors / np.maximum(lengths, 1e-30)
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 20])
@@ -49,10 +50,8 @@ def test_uniformity_is_the_log_of_the_mean_potential_over_pairs_a_zero_vector_at
 
 def test_alignment_is_the_mean_squared_distance_on_the_sphere() -> None:
     first, second = cloud(seed=1), cloud(seed=2)
-    expected = np.mean(
-        [((a - b) ** 2).sum() for a, b in zip(unit(first), unit(second), strict=True)]
-    )
-    assert alignment(first, second) == pytest.approx(expected)
+    squares = ((unit(first) - unit(second)) ** 2).sum(1)
+    assert alignment(first, second) == pytest.approx(squares.mean())
     assert alignment(first, 3 * first) == pytest.approx(0, abs=1e-12)
     assert math.isnan(alignment(first[:0], second[:0]))
 
@@ -72,13 +71,9 @@ def test_rank_and_spectrum_are_those_of_the_centred_vectors_whichever_side_is_lo
     rows: int, dim: int
 ) -> None:
     vectors = cloud(rows, dim)
-    values = np.linalg.svd(
-        vectors.astype(np.float64) - vectors.astype(np.float64).mean(0), compute_uv=False
-    )
+    values = np.linalg.svd(vectors - vectors.mean(0, dtype=float), compute_uv=False)
     shares = values / values.sum()
-    assert effective_rank(vectors) == pytest.approx(
-        math.exp(-sum(one * math.log(one) for one in shares if one > 1e-9)), rel=1e-4
-    )
+    assert effective_rank(vectors) == pytest.approx(math.exp(entropy(shares)), rel=1e-4)
     assert spectrum(vectors) == pytest.approx(values**2 / (values**2).sum(), abs=1e-6)
 
 
@@ -89,47 +84,29 @@ def test_occurrences_count_who_has_a_vector_among_its_nearest(
     vectors, k = cloud(30), 3
     expected = np.zeros(30, int)
     for row, mine in enumerate(unit(vectors)):
-        others = sorted(
-            (other for other in range(30) if other != row),
-            key=lambda other: -(mine @ unit(vectors)[other]),
-        )
-        expected[others[:k]] += 1
-    assert (occurrences(vectors, k) == expected).all()
-    assert occurrences(vectors, k).sum() == 30 * k
+        nearest = [other for other in np.argsort(-unit(vectors) @ mine) if other != row]
+        expected[nearest[:k]] += 1
+    assert occurrences(vectors, k).tolist() == expected.tolist()
 
 
 def test_hubness_is_the_skewness_of_the_occurrences() -> None:
-    from scipy.stats import skew
-
     assert hubness(cloud()) == pytest.approx(skew(occurrences(cloud(), 10)))
     assert math.isnan(hubness(cloud(10)))
     assert hubness(cloud(11)) == 0  # each is a neighbour of all the others
 
 
-class Lengths:
-    """An encoder whose vectors are word counts and letters, which refuses a text; it remembers what
-    was requested.
-    """
+class Lengths(Refusing):
+    """The same as an encoder of embedlab, which remembers what was requested."""
 
-    name, fingerprint, dim, facts = "lengths", "ab", 3, EncoderFacts()
+    name, fingerprint, facts = "lengths", "ab", EncoderFacts()
 
     def __init__(self, refused: str = "refused") -> None:
+        super().__init__(refused)
         self.selected: list[str] = []
-        self.refused = refused
 
     def encode(self, sentences: list[str], progress: ProgressCallback | None = None) -> Vectors:
         self.selected += sentences
-        read = [one for one in sentences if one != self.refused]
-        rows = [[len(one.split()), one.count("a") + 1, one.count("e")] for one in read]
-        vectors = np.array(rows, np.float32)
-        if len(read) < len(sentences):
-            raise RefusedTextsError("it", [(self.refused, "too odd")], vectors)
-        return vectors
-
-    def score(
-        self, first: list[str], second: list[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        raise AssertionError
+        return super().encode(sentences)
 
 
 def part_of(name: str, rows: Sequence[tuple[str, str, float]]) -> Part:

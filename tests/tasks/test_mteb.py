@@ -13,16 +13,17 @@ import pytest
 
 import embedlab
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.settings import Settings
+from embedlab.core.session import unseen
 from embedlab.data.marks import Overlap, total_overlap
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
-from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.catalog import ModelSpec
 from embedlab.scoring.provenance import overlap_mark, overlap_notes
 from embedlab.scoring.selection import select_tasks
 from embedlab.tasks._mteb_rows import open_task
 from embedlab.tasks._searchers import listed_prompt, listed_prompts
 from embedlab.tasks.mteb import declared_tasks
+from tests.tasks.evaluated import SETTINGS, spec_of
 from tests.tasks.test_refused_texts import Refusing
 
 ROWS = 60
@@ -64,18 +65,16 @@ def other_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_classification_has_items_that_give_mteb_s_accuracy(
     data: Path, tiny_encoder: Path, other_encoder: Path
 ) -> None:
-    models, options = (
-        [str(tiny_encoder), str(other_encoder)],
-        {"tasks": ["mteb:Banking77Classification"], "data": data},
-    )
+    models = [str(tiny_encoder), str(other_encoder)]
+    options = {"tasks": ["mteb:Banking77Classification"], "data": data}
     stated = embedlab.evaluate(models, **options).frame
     compared = embedlab.compare(models, **options).frame
     assert stated["metric"].to_list() == ["accuracy", "accuracy"] == compared["metric"].to_list()
     np.testing.assert_allclose(compared["score"], stated["score"], atol=1e-9)
     assert compared["items"].to_list() == [200, 200]  # 20 rows, 10 experiments
     assert compared["sentences"][0] <= 20
-    low, value, high = compared[1].select("difference_low", "difference", "difference_high").row(0)
-    assert low < value < high
+    second = compared.row(1, named=True)
+    assert second["difference_low"] < second["difference"] < second["difference_high"]
 
 
 @pytest.mark.parametrize("task", ["STS16", "Banking77Classification"])
@@ -100,17 +99,18 @@ def test_predictions_that_mteb_writes_are_compared_as_models(
     from embedlab.tasks.mteb import MtebEncoder
 
     task = open_task("mteb:STS16", Source(folder=data)).task
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs")
-    for folder in (tiny_encoder, other_encoder):
-        encoder = MtebEncoder(
-            resolve(str(folder), tmp_path).members[0], settings, lambda _: lambda _done, _all: None
-        )  # type: ignore[arg-type, return-value]
-        place = tmp_path / folder.name
-        mteb.evaluate(
-            encoder, task, cache=mteb.ResultCache(place), prediction_folder=place, co2_tracker=False, show_progress_bar=False
-        )  # fmt: skip
-    names = [f"mteb:{tmp_path / folder.name}" for folder in (tiny_encoder, other_encoder)]
     models = [str(tiny_encoder), str(other_encoder)]
+    places = [tmp_path / folder.name for folder in (tiny_encoder, other_encoder)]
+    for model, place in zip(models, places, strict=True):
+        mteb.evaluate(
+            MtebEncoder(spec_of(model), SETTINGS, unseen),
+            task,
+            cache=mteb.ResultCache(place),
+            prediction_folder=place,
+            co2_tracker=False,
+            show_progress_bar=False,
+        )
+    names = [f"mteb:{place}" for place in places]
     brought = embedlab.compare(names, tasks=["mteb:STS16"], data=data).frame
     own = embedlab.compare(models, tasks=[str(data / "pairs.tsv")]).frame
     theirs = embedlab.compare(models, tasks=["mteb:SICK-R"], data=data).frame
@@ -120,7 +120,7 @@ def test_predictions_that_mteb_writes_are_compared_as_models(
             np.testing.assert_allclose(
                 frame[column].cast(float), own[column].cast(float), atol=0.005
             )
-    stated = next((tmp_path / tiny_encoder.name).rglob("STS16.json"))
+    stated = next(places[0].rglob("STS16.json"))
     main = json.loads(stated.read_text())["scores"]["test"][0]["main_score"]
     assert brought["score"][0] == pytest.approx(100 * main, abs=0.001)
     # without the predictions its score is stated, and counts for the split that it is of
@@ -136,11 +136,9 @@ def test_predictions_that_mteb_writes_are_compared_as_models(
         embedlab.evaluate([f"mteb:{alone}"], **options)
 
 
-def test_the_catalogs_prompts_are_chosen_by_role_and_type_unless_one_was_typed(
-    tmp_path: Path,
-) -> None:
+def test_the_catalogs_prompts_are_chosen_by_role_and_type_unless_one_was_typed() -> None:
     def chosen(name: str, kind: str, role: str | None = None) -> str | None:
-        return listed_prompt(listed_prompts(resolve(name, tmp_path).members[0]), kind, role)
+        return listed_prompt(listed_prompts(spec_of(name)), kind, role)
 
     assert chosen("e5-base-v2", "Retrieval", "document") == "passage: "
     assert chosen("e5-base-v2", "Classification") == chosen("e5-base-v2", "STS") == "query: "
@@ -192,29 +190,23 @@ def test_a_task_that_cannot_be_evaluated_is_one_line_with_a_hint(
 
 
 def test_wrong_columns_generated_data_and_models_without_vectors_are_refused(
-    tiny_encoder: Path, tmp_path: Path
+    data: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "mteb" / "STS13").mkdir(parents=True)
+    def evaluate(model: str, task: str, folder: Path | str = tmp_path) -> None:
+        open_task.cache_clear()
+        embedlab.evaluate([model], tasks=[task], data=folder)
+
+    rows, model = tmp_path / "mteb" / "STS13", str(tiny_encoder)
+    rows.mkdir(parents=True)
     with pytest.raises(MissingError, match="no rows in"):
-        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS13"], data=tmp_path)
-    open_task.cache_clear()
-    pl.DataFrame({"first": ["a"], "second": ["b"]}).write_parquet(
-        tmp_path / "mteb" / "STS13" / "test.parquet"
-    )
+        evaluate(model, "mteb:STS13")
+    (rows / "test.csv").write_text("first,second\na,b\n")
     with pytest.raises(MissingError, match="mteb cannot evaluate mteb:STS13"):
-        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS13"], data=tmp_path)
+        evaluate(model, "mteb:STS13")
     with pytest.raises(MissingError, match="the generated corpora have no rows of mteb's tasks"):
-        embedlab.evaluate([str(tiny_encoder)], tasks=["mteb:STS16"], data="tiny")
+        evaluate(model, "mteb:STS16", "tiny")
     with pytest.raises(UsageError, match="'dice' has no vectors"):
-        embedlab.evaluate(["dice"], tasks=["mteb:STS14"], data=_copied(tmp_path))
-
-
-def _copied(folder: Path) -> Path:
-    (folder / "mteb" / "STS14").mkdir()
-    pl.DataFrame({"sentence1": ["a", "b"], "sentence2": ["c", "d"], "score": [1.0, 2.0]}).write_csv(
-        folder / "mteb/STS14/test.csv"
-    )
-    return folder
+        evaluate("dice", "mteb:STS16", data)
 
 
 def test_datasets_that_mteb_declares_as_training_data_are_marked() -> None:

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 import embedlab
+from embedlab.core.session import unseen
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source, dataset
 from embedlab.data.tiny import tiny_rows
-from embedlab.models.catalog import resolve
-from embedlab.scoring.results import evaluate_task
 from embedlab.tasks._mteb_rows import open_task
 from embedlab.tasks.mteb import MtebEncoder, _run
-from tests.data.query_folders import write_folder
+from tests.data.query_folders import write_texts
+from tests.tasks.evaluated import spec_of
 from tests.tasks.test_refused_texts import Refusing
+from tests.tasks.test_retrieval import searched, values_of
 
 Row = Mapping[str, Any]
 
@@ -32,10 +33,10 @@ _DOCUMENTS: list[Row] = [
 _QUERIES: list[Row] = [
     {"_id": f"q{place}", "text": text} for place, text in enumerate(_SENTENCES[40:50])
 ]
+_GRADES = [(query, place, place % 3) for query in range(10) for place in range(query, query + 8)]
 _QRELS: list[Row] = [
-    {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": place % 3}
-    for query in range(10)
-    for place in range(query, query + 8)
+    {"query-id": f"q{query}", "corpus-id": f"d{place}", "score": grade}
+    for query, place, grade in _GRADES
 ]
 _RANKED: list[Row] = [
     {"query-id": f"q{query}", "corpus-ids": [f"d{place}" for place in range(query, query + 9)]}
@@ -94,16 +95,12 @@ def _card(tables: Mapping[str, Sequence[Row]]) -> str:
     """Return the head of a repository's README.md, which says what each table is; its documents and
     queries are splits of their own.
     """
-    lines = ["---", "configs:"]
+    card = "---\nconfigs:\n"
     for name in tables:
         split = name if name in {"corpus", "queries"} else "test"
-        lines += [
-            f"- config_name: {name}",
-            "  data_files:",
-            f"  - split: {split}",
-            f"    path: {name}.jsonl",
-        ]
-    return "\n".join([*lines, "---", ""])
+        files = f"[{{split: {split}, path: {name}.jsonl}}]"
+        card += f"- {{config_name: {name}, data_files: {files}}}\n"
+    return f"{card}---\n"
 
 
 def _score_by_mteb(task: str, folder: Path, data: Path) -> float:
@@ -127,29 +124,17 @@ def _score_by_mteb(task: str, folder: Path, data: Path) -> float:
 def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(
     data: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    folder = write_folder(
-        tmp_path / "search",
-        corpus=[json.dumps(row) for row in _DOCUMENTS],
-        queries=[json.dumps(row) for row in _QUERIES],
-        qrels=[
-            "query-id\tcorpus-id\tscore",
-            *("\t".join(map(str, row.values())) for row in _QRELS),
-        ],
-    )
-    settings = Settings(cache=tmp_path / "cache", runs=tmp_path / "runs", device="cpu", data=data)
-    spec = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members[0]
-    ours = evaluate_task(
-        "retrieval", spec, settings, lambda _: lambda *_: None, [str(folder)]
-    ).evaluation.scores
-    encoder = MtebEncoder(spec, settings, lambda _: lambda *_: None)
-    result, _ = _run(encoder, open_task("mteb:NFCorpus", Source.from_settings(settings)))
+    folder = write_texts(tmp_path / "search", _SENTENCES[:40], _SENTENCES[40:50], _GRADES)
+    name = f"{tiny_encoder}?pooling=mean"
+    encoder = MtebEncoder(spec_of(name), Settings(device="cpu", data=data), unseen)
+    result, _ = _run(encoder, open_task("mteb:NFCorpus", Source(folder=data)))
     (theirs,) = result.scores["test"]
-    found = {score.metric: score.value for score in ours}
+    found = values_of(searched(name, folder))
     assert 0.05 < found["ndcg@10"] < 0.95
     # of 40 documents all are within 100; mteb rounds to five digits
-    for name in ("ndcg@10", "mrr@10", "recall@1", "recall@10", "map@100"):
-        value = theirs[name.replace("@", "_at_")]
-        assert found[name.removesuffix("@100")] == pytest.approx(value, abs=6e-6), name
+    for metric in ("ndcg@10", "mrr@10", "recall@1", "recall@10", "map@100"):
+        value = theirs[metric.replace("@", "_at_")]
+        assert found[metric.removesuffix("@100")] == pytest.approx(value, abs=6e-6), metric
 
 
 @pytest.mark.slow

@@ -6,10 +6,9 @@ import pytest
 import torch
 
 from embedlab.core.settings import Settings
-from embedlab.models.catalog import ModelSpec
 from embedlab.tasks import _labelled
 from embedlab.tasks.probing import TASK
-from embedlab.tasks.task import Selection, TaskResult
+from tests.tasks.evaluated import DICE, evaluated
 from tests.tasks.labelled_sentences import WordEncoder, write_probing
 
 
@@ -28,23 +27,18 @@ def test_a_suite_is_evaluated_under_the_title_of_its_set(
         write_probing(tmp_path / f"SentEval/probing/{task}.txt", rows=30)
     monkeypatch.setattr(_labelled, "load_member", lambda *_: (WordEncoder(), torch.device("cpu")))
     settings = Settings(data=tmp_path, offline=True, device="cpu", threads=1, allow_partial=True)
-    spec = ModelSpec(name="words", kind="folder")
-
-    def evaluated(*names: str) -> TaskResult:
-        selection = Selection(names=names, setting="prototyping")
-        return TASK.evaluate(spec, settings, lambda _: lambda *_: None, selection)
-
-    found = evaluated("mine-probing")
+    options = {"settings": settings, "setting": "prototyping"}
+    found = evaluated("probing", DICE, "mine-probing", **options)  # type: ignore[arg-type]
     tasks = ["mine-probing/past-present", "mine-probing/tree-depth"]
     assert found.evaluation.task == "mine-probing-prototyping"
     assert (found.averages, found.missing) == ({"average of 2 (mine-probing)": tasks}, ())
     for name, part, outcomes in zip(tasks, found.tested, found.outcomes, strict=True):
-        assert (part.state.name, part.state.split) == (outcomes.dataset, outcomes.split)
+        assert (part.state.name, part.state.split) == (name, "test")
         assert (outcomes.dataset, outcomes.split) == (name, "test")
         assert len(outcomes.items) == part.frame.height
     assert TASK.evaluation_name(["mine-probing/tree-depth"]) == "mine-probing"
 
-    whole = evaluated()
+    whole = evaluated("probing", DICE, **options)  # type: ignore[arg-type]
     assert (whole.evaluation.task, len(whole.missing)) == ("probing-prototyping", 8)
     (average,) = (one.slice for one in whole.evaluation.scores if one.by == "average")
     assert average == "average of 10 (SentEval probing), 2 of 10"

@@ -8,6 +8,8 @@ from scipy import stats
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
 from embedlab.data.source import Source, open_parts
+from embedlab.encoders.loading import DiceScorer
+from embedlab.objectives.objective import TrainedEncoder
 from embedlab.tasks.task import task
 
 
@@ -20,10 +22,7 @@ def test_one_missing_dataset_leaves_the_others_and_is_named() -> None:
         open_parts(source, ["sts12"])
 
 
-def test_the_dev_score_is_spearman_on_the_dev_split(tmp_path: Path) -> None:
-    from embedlab.encoders.loading import DiceScorer
-    from embedlab.objectives.objective import TrainedEncoder
-
+def test_the_dev_score_is_spearman_on_the_dev_split() -> None:
     source = Source(folder=TINY_FOLDER)
     frame = source.open("sts-benchmark", "dev").frame
     dice = DiceScorer()

@@ -1,25 +1,17 @@
 """Every task keeps the contract, and nothing outside of their folder goes by a task's name."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
-from numpy.typing import NDArray
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.names import task_names
 from embedlab.data.dataset import Part
 from embedlab.encoders.encoder import EncoderFacts
-from embedlab.runs.evaluations import StoredScore
-from embedlab.tasks.task import (
-    Task,
-    evaluation_of,
-    outcomes_of,
-    task,
-)
+from embedlab.tasks.task import evaluation_of, outcomes_of, task
 from tests.stored_scores import part_of as made_part
+from tests.stored_scores import score
 
 
 @pytest.mark.parametrize("name", task_names())
@@ -30,75 +22,42 @@ def test_a_task_has_the_name_that_it_is_found_by_and_says_what_it_leaves(name: s
     assert all(found.has_dataset(one) for one in found.datasets)
 
 
-def test_a_task_of_fields_is_refused_with_what_to_write_now() -> None:
-    with pytest.raises(UsageError, match=r"write class MyTask\(Task\).*TASK = MyTask\(\)"):
-        Task(
-            name="close-pairs",
-            summary="finds close pairs",
-            evaluate=print,
-            texts=None,
-        )  # type: ignore[abstract]
-
-
 def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError, match="no task named 'probin'"):
         task("probin")
 
 
 def part_of(dataset: str = "questions", split: str = "test") -> Part:
-    frame = pl.DataFrame(
-        {"sentence1": ["a b", "c", "d"], "sentence2": ["a", "c d", "e"], "gold": [5.0, 0.0, 2.5]}
-    )
+    frame = pl.DataFrame({"sentence1": ["a b", "c", "d"], "sentence2": ["a", "c d", "e"]})
     return made_part(dataset, frame, split, expected_rows=3)
 
 
-class Scoring:
-    """An encoder with facts of its own, whose similarities are the ranks of the gold scores turned
-    around.
-    """
+class Encoder:
+    """What is stored of an encoder."""
 
     name, fingerprint = "made", "ab"
     facts = EncoderFacts(
-        precision="bf16",
-        pooling="cls",
-        max_tokens=77,
-        truncated=3,
-        notes=("a note of the encoder",),
+        precision="bf16", pooling="cls", max_tokens=77, truncated=3, notes=("of the encoder",)
     )
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], _: object = None
-    ) -> NDArray[np.float32]:
-        assert (list(first), list(second)) == (["a b", "c", "d"], ["a", "c d", "e"])
-        return np.array([-5.0, 0.0, -2.5], np.float32)
 
 
 def test_an_evaluation_says_what_decided_its_numbers() -> None:
-    part = part_of()
-    score = StoredScore(
-        by="dataset",
-        slice="questions",
-        metric="accuracy",
-        setting="",
-        value=0.5,
-        items=3,
-        split="test",
-    )
+    part, one = part_of(), score("questions", 0.5, "accuracy")
     state = replace(part.state, partial=True, origin="tiny")
-    found = evaluation_of("own", Scoring(), [state], [score], ["a note of the task"])
+    found = evaluation_of("own", Encoder(), [state], [one], ["of the task"])
     assert (found.task, found.model, found.fingerprint) == ("own", "made", "ab")
     facts = (found.precision, found.pooling, found.max_tokens, found.truncated)
     assert facts == ("bf16", "cls", 77, 3)
-    assert found.notes == ("a note of the encoder", "a note of the task")
-    assert found.scores == (score,)
-    assert [(one["name"], one["rows"]) for one in found.data] == [("questions", 3)]
+    assert found.notes == ("of the encoder", "of the task")
+    assert found.scores == (one,)
+    assert [(read["name"], read["rows"]) for read in found.data] == [("questions", 3)]
     assert found.marks == ("partial", "generated")
-    assert evaluation_of("own", Scoring(), [part.state], []).marks == ()
+    assert evaluation_of("own", Encoder(), [part.state], []).marks == ()
 
 
 def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None:
     part = part_of(split="validation")
-    evaluation = evaluation_of("own", Scoring(), [part.state], [])
+    evaluation = evaluation_of("own", Encoder(), [part.state], [])
     found = outcomes_of(evaluation, part, ["yes", "no", "no"], ["no", "no", "perhaps"])
     assert (found.task, found.dataset, found.split) == ("own", "questions", "validation")
     assert (found.model, found.fingerprint) == ("made", "ab")
@@ -111,8 +70,8 @@ def test_what_a_model_predicted_of_each_row_is_stored_with_all_classes() -> None
 
 
 def test_outcomes_of_a_filtered_part_need_the_numbers_of_its_rows() -> None:
-    part = part_of(split="validation")
-    evaluation = evaluation_of("own", Scoring(), [part.state], [])
+    part = part_of()
+    evaluation = evaluation_of("own", Encoder(), [part.state], [])
     fewer = replace(part, frame=part.frame[1:])
     with pytest.raises(MissingError, match="2 of the 3 rows of 'questions'"):
         outcomes_of(evaluation, fewer, ["no", "no"], ["no", "yes"])

@@ -13,7 +13,6 @@ from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Vectors
-from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import _labelled
 from embedlab.tasks._labelled import (
@@ -22,7 +21,6 @@ from embedlab.tasks._labelled import (
     drop_small_tasks,
     task_features,
 )
-from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import (
     TASK,
     TRANSFER_AVERAGES,
@@ -30,6 +28,7 @@ from embedlab.tasks.transfer import (
     open_transfer,
 )
 from tests.stored_scores import part_of
+from tests.tasks.evaluated import DICE, evaluated
 from tests.tasks.labelled_sentences import (
     WordEncoder,
     sentence,
@@ -61,26 +60,24 @@ def test_every_accuracy_says_what_it_was_scored_on_and_is_that_of_its_items(
     encoder, opened = WordEncoder(), open_transfer(small, SMALL)
     done = TASK.evaluated(encoder, opened, setting)
     found = scores(done.evaluation)
-    assert {key: score.items for key, score in found.items() if key[1] == "accuracy"} == {
-        ("mr", "accuracy", "cv"): 80,
-        ("mr", "accuracy", "dev"): 80,
-        ("sst2", "accuracy", "test"): 60,
-        ("sst2", "accuracy", "dev"): 60,
-        ("mrpc", "accuracy", "test"): 60,
-        ("mrpc", "accuracy", "dev"): 60,
+    accuracies = {key: score.items for key, score in found.items() if key[1] == "accuracy"}
+    assert {(name, split): items for (name, _, split), items in accuracies.items()} == {
+        ("mr", "cv"): 80,
+        ("mr", "dev"): 80,
+        ("sst2", "test"): 60,
+        ("sst2", "dev"): 60,
+        ("mrpc", "test"): 60,
+        ("mrpc", "dev"): 60,
     }
     assert {score.setting for score in found.values()} == {setting}
     assert done.evaluation.marks == ("partial",)
     texts = [{text for side in task.sides for text in task.frame[side]} for task in opened.tasks]
     assert len(encoder.selected) == sum(map(len, texts))  # each sentence of a task once
     # rows are numbered among those of all splits
-    for outcomes, gold, rows in zip(
-        done.outcomes,
-        TASK.items(small, SMALL),
-        (range(80), range(120, 180), range(60, 120)),
-        strict=True,
-    ):
+    rows_of = {"mr": range(80), "sst2": range(120, 180), "mrpc": range(60, 120)}
+    for outcomes, gold in zip(done.outcomes, TASK.items(small, SMALL), strict=True):
         items, split = outcomes.items, "cv" if outcomes.dataset == "mr" else "test"
+        rows = rows_of[outcomes.dataset]
         assert items["item"].to_list() == gold.rows.tolist() == [*rows]
         assert (outcomes.dataset, outcomes.split, gold.split) == (gold.dataset, split, split)
         assert tuple(outcomes.classes[int(index)] for index in items["gold"]) == gold.labels
@@ -127,11 +124,8 @@ def test_a_missing_task_skips_only_itself_and_the_average_says_so(small: Source)
     assert [*averages] == [
         f"{name}, 3 of {len(members)}" for name, members in TRANSFER_AVERAGES.items()
     ]
-    chosen = [
-        score.value
-        for (_, metric, split), score in scores(found).items()
-        if metric == "accuracy" and split in {"cv", "test"} and score.by == "dataset"
-    ]
+    own = {key: score.value for key, score in scores(found).items()}
+    chosen = [own[name, "accuracy", "cv" if name == "mr" else "test"] for name in SMALL]
     average = averages["average of 8 (liao, with SST5), 3 of 8"]
     assert average.value == pytest.approx(np.mean(chosen))
     assert (average.items, average.split) == (200, "cv and test")
@@ -159,15 +153,11 @@ def test_rows_of_which_a_fold_would_be_empty_are_refused(
     write_mr(tmp_path, rows // 2)
     write_sst2(tmp_path)
     settings = Settings(data=tmp_path, offline=True, allow_partial=True)
-    selection = Selection(names=("mr", "sst2"), setting=setting)
-    result = TASK.evaluate(
-        ModelSpec(name="words", kind="folder"), settings, lambda _: lambda *_: None, selection
-    )
+    result = evaluated("transfer", DICE, "mr", "sst2", settings=settings, setting=setting)
     assert [error.message for error in result.missing] == ([fault] if fault else [])
-    assert {score.slice for score in result.evaluation.scores} == (
-        {"sst2"} if fault else {"mr", "sst2"}
-    )
-    assert np.isfinite([score.value for score in result.evaluation.scores]).all()
+    found = {score.slice: score.value for score in result.evaluation.scores}
+    assert found.keys() == ({"sst2"} if fault else {"mr", "sst2"})
+    assert np.isfinite([*found.values()]).all()
 
 
 def test_train_rows_of_which_a_fold_would_be_empty_are_refused(tmp_path: Path) -> None:

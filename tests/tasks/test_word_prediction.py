@@ -6,18 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
-from embedlab.models.catalog import ModelSpec
 from embedlab.models.reading import UsageOptions
-from embedlab.tasks.task import Selection
-from embedlab.tasks.word_prediction import TASK, evaluate_words, word_ranks
-
-MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
+from embedlab.tasks.word_prediction import evaluate_words, word_ranks
+from tests.tasks.evaluated import evaluated, spec_of
+from tests.training.small_runs import MACHINE, SAMPLE
 
 
 def test_ranks_are_those_of_a_sorted_list_and_words_that_all_tie_are_not_found() -> None:
@@ -50,27 +45,20 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
         vectors = torch.from_numpy(encoder.encode([texts[word] for word in known]))
         logits = load_word_head(encoder, "mlm")(vectors)
     rows = zip(logits, known.values(), strict=True)
-    ranks = [int((row >= row[own]).sum()) for row, own in rows]
-    assert {score.metric: score.value for score in found.scores} == pytest.approx(
-        {
-            "mrr@10": sum(1 / rank for rank in ranks if rank <= 10) / 3,
-            **{f"top-{top}": sum(rank <= top for rank in ranks) / 3 for top in (1, 3, 10)},
-        }
-    )
+    ranks = np.array([int((row >= row[own]).sum()) for row, own in rows])
+    shares = {f"top-{top}": np.mean(ranks <= top) for top in (1, 3, 10)}
+    values = {score.metric: score.value for score in found.scores}
+    assert values == pytest.approx({"mrr@10": np.mean((ranks <= 10) / ranks), **shares})
     assert outcomes.items["item"].to_list() == [0, 2, 3]  # rows of the file
-    assert outcomes.items["predicted"].to_list() == ranks
+    assert outcomes.items["predicted"].to_list() == ranks.tolist()
     assert outcomes.items["sentence1"].to_list() == [texts[word] for word in known]
     assert outcomes.items["sentence2"].to_list() == [*known]
 
 
 def test_a_folder_is_scored_on_the_test_definitions(tiny_encoder: Path) -> None:
-    settings = Settings(data=TINY_FOLDER, device="cpu", threads=1)
-    spec = ModelSpec(name="tiny", kind="folder", location=str(tiny_encoder))
-    found = TASK.evaluate(spec, settings, lambda _: lambda *_: None, Selection())
-    (part,) = found.tested
-    assert {(score.slice, score.split) for score in found.evaluation.scores} == {
-        ("definitions", "test")
-    }
-    assert part.state == Source.from_settings(settings).open("definitions", "test").state
-    (read,) = found.evaluation.data
+    found = evaluated("word_prediction", spec_of(tiny_encoder))
+    (part,), (read,) = found.tested, found.evaluation.data
+    scores = {(score.slice, score.split) for score in found.evaluation.scores}
+    assert scores == {("definitions", "test")}
+    assert part.state == SAMPLE.open("definitions", "test").state
     assert (read["name"], read["split"], read["rows"]) == ("definitions", "test", part.state.rows)
