@@ -185,9 +185,7 @@ def test_items_of_one_topic_cannot_be_halved() -> None:
     assert (found.combinations, found.tested) == (0, ())
 
 
-def test_benjamini_and_hochberg_are_those_of_scipy() -> None:
-    p = np.random.default_rng(12).random(30) ** 3
-    assert benjamini_hochberg([*p]) == pytest.approx(false_discovery_control(p))
+def test_what_has_no_p_is_no_test_that_others_are_corrected_for() -> None:
     known = benjamini_hochberg([0.02, float("nan"), 0.01])
     assert known == pytest.approx([0.02, float("nan"), 0.02], nan_ok=True)
 

@@ -49,10 +49,9 @@ def test_items_are_listed_by_their_row_in_the_scored_split() -> None:
         listed("treck")
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_a_file_joins_a_comparison(tmp_path: Path, ending: str) -> None:
-    first = predicted(tmp_path / f"first.{ending}", "trec", "mrpc", wrong=2)
-    second = predicted(tmp_path / f"second.{ending}", "trec", "mrpc", wrong=20, name="mine")
+def test_files_are_compared_with_each_other(tmp_path: Path) -> None:
+    first = predicted(tmp_path / "first.csv", "trec", "mrpc", wrong=2)
+    second = predicted(tmp_path / "second.parquet", "trec", "mrpc", wrong=20, name="mine")
     names = [f"items:{first}", f"items:{second}#mine"]
     for _ in range(2):  # then their items are stored
         named = embedlab.compare(names, tasks=["mrpc", "trec"], **SAMPLE).frame
@@ -68,7 +67,7 @@ def test_a_file_joins_a_comparison(tmp_path: Path, ending: str) -> None:
 def test_a_file_is_next_to_a_model_that_embedlab_evaluates(
     tmp_path: Path, tiny_encoder: Path
 ) -> None:
-    names = [str(tiny_encoder), f"items:{predicted(tmp_path / 'mine.csv', 'trec', wrong=3)}"]
+    names = [str(tiny_encoder), f"items:{predicted(tmp_path / 'mine.jsonl', 'trec', wrong=3)}"]
     found = embedlab.compare(names, tasks=["trec"], setting="prototyping", **SAMPLE).frame
     assert found["items"].to_list() == [listed("trec").height] * 2
     assert found["difference_low"][1] < found["difference"][1]

@@ -9,17 +9,19 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.device import machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.evaluation import encode_once
-from embedlab.models.catalog import ModelSpec, resolve
+from embedlab.models.catalog import ModelSpec
+from embedlab.runs.evaluations import Evaluation
 from embedlab.scoring.results import stored_evaluation
-from embedlab.tasks._labelled import OpenedTasks, task_features
+from embedlab.tasks._labelled import task_features
 from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import TASK, open_transfer
+from tests.tasks.evaluated import spec_of
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
+from tests.training.small_runs import MACHINE
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
         return embed(own, sentences, *more)
 
     monkeypatch.setattr(TransformerEncoder, "embed", counted)
-    (spec,) = resolve(f"{tiny_encoder}?pooling=mean", tmp_path).members
+    spec = spec_of(f"{tiny_encoder}?pooling=mean")
     settings = Settings(cache=tmp_path / "cache", device="cpu", threads=1)
     selections = [Selection(names=names) for names in (("mr", "sst2"), ("mrpc", "sst2"))]
     texts = [TASK.texts(source, selection) for selection in selections]
@@ -52,9 +54,7 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     lengths = [len(sentence) for sentence in encoded]
     assert lengths == sorted(lengths, reverse=True)
     assert (len(everything), len(everything)) in reported
-    cached, plain = (
-        load_encoder(spec, machine(settings), cache=cache) for cache in (settings.cache, None)
-    )
+    cached, plain = (load_encoder(spec, MACHINE, cache=cache) for cache in (settings.cache, None))
     for task in open_transfer(source, ["mr", "mrpc"]).tasks:
         found, expected = (task_features(encoder, task)[0] for encoder in (cached, plain))
         np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -66,37 +66,30 @@ def test_an_evaluation_is_cached_for_the_same_vectors_data_and_program_only(
 ) -> None:
     opened = open_transfer(source, ["mr", "mrpc"])
     made = TASK.evaluated(WordEncoder(), opened, "exact").evaluation
-    everything = opened
-    settings = Settings(data=source.folder, allow_partial=source.allow_partial)
+    settings = Settings(data=source.folder, allow_partial=True)
+    spec = ModelSpec(name=made.model, kind="folder")
+    place = ScorePlace(
+        spec=spec, fingerprint=made.fingerprint, precision="float32", evaluations=tmp_path
+    )
 
-    def is_cached(
-        name: str = "transfer-exact",
-        model: str = made.model,
-        fingerprint: str = made.fingerprint,
-        opened: OpenedTasks = opened,
-    ) -> bool:
-        spec = ModelSpec(name=model, kind="folder", location="")
-        place = ScorePlace(
-            spec=spec,
-            fingerprint=fingerprint,
-            precision="float32",
-            evaluations=tmp_path,
-        )
-        found = stored_evaluation(place, name, opened.texts, settings)
-        assert found is None or found.scores == made.scores
-        # What its task reads may also be known from the evaluation alone.
-        assert opened is not everything or stored_evaluation(place, name, None, settings) == found
-        return found is not None
+    def found(name: str = "transfer-exact", **facts: Any) -> Evaluation | None:
+        """What is cached with these FACTS, which is the same where only it says what was read."""
+        own = replace(place, **facts)
+        alone = stored_evaluation(own, name, None, settings)
+        assert stored_evaluation(own, name, opened.texts, settings) == alone
+        return alone
 
     made.save(tmp_path)
-    assert is_cached()
-    assert not is_cached("transfer")
-    assert not is_cached(fingerprint="other")
-    assert not is_cached(opened=open_transfer(source, ["mr"]))
-    assert not is_cached(model="a copy of it")
+    cached = found()
+    assert cached is not None
+    assert cached.scores == made.scores
+    assert found("transfer") is found(fingerprint="other") is None
+    assert found(spec=replace(spec, name="a copy of it")) is None
+    other = open_transfer(source, ["mr"]).texts
+    assert stored_evaluation(place, "transfer-exact", other, settings) is None
     replace(made, embedlab="0.0.1").save(tmp_path)
-    assert not is_cached()
+    assert found() is None
     made.save(tmp_path)
     write_mr(source.folder or tmp_path, 13)
-    everything = open_transfer(source, ["mr", "mrpc"])
-    assert not is_cached(opened=everything)
+    opened = open_transfer(source, ["mr", "mrpc"])
+    assert found() is None

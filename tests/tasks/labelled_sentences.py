@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embedlab.core.session import ProgressCallback
-from embedlab.encoders.encoder import EncoderFacts, Vectors, score_by_vectors
+from embedlab.encoders.encoder import EncoderFacts, Vectors
 
 WORDS = ("dull", "fine", "odd", "grand", "calm", "loud")
 
@@ -77,12 +76,5 @@ class WordEncoder:
 
     def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
         self.selected += sentences
-        return np.array(
-            [[*(text.count(word) for word in WORDS), len(text) / 10] for text in sentences],
-            np.float32,
-        ).reshape(-1, self.dim)
-
-    def score(
-        self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
-    ) -> NDArray[np.float32]:
-        return score_by_vectors(self, first, second, progress)
+        rows = [[*map(text.count, WORDS), len(text) / 10] for text in sentences]
+        return np.array(rows, np.float32).reshape(-1, self.dim)

@@ -4,6 +4,7 @@ optimisers.
 
 import copy
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -26,17 +27,12 @@ def slow_fit(
     layer = linear_layer(features, classes, seed)
     make = {"adam": torch.optim.Adam, "rmsprop": torch.optim.RMSprop}[schedule.optimiser]
     optimiser = make(layer.parameters(), lr=schedule.lr, weight_decay=l2)
-    trained, dev = set(fold.train.tolist()), torch.from_numpy(fold.dev)
+    dev = torch.from_numpy(fold.dev)
     best, best_accuracy, strikes, passes = copy.deepcopy(layer), -1.0, 0, 0
     while passes < schedule.max_passes:
         for _ in range(schedule.passes_per_check):
-            rows = torch.tensor(
-                [
-                    row
-                    for row in shuffle_rows(len(features), seed, passes).tolist()
-                    if row in trained
-                ]
-            )
+            order = shuffle_rows(len(features), seed, passes)
+            rows = torch.from_numpy(order[np.isin(order, fold.train)])
             for batch in rows.split(schedule.batch):
                 optimiser.zero_grad()
                 F.cross_entropy(layer(features[batch]), labels[batch]).backward()

@@ -26,69 +26,58 @@ class SlowOutcome:
     l2: tuple[float, ...]  # chosen
 
 
+@dataclass(frozen=True, eq=False)
 class SlowProtocol:
-    """The arguments are those of the real one."""
+    """The ways are those of the real one."""
 
-    def __init__(self, features: Tensor, labels: RowIndices, setting: Setting, seed: int) -> None:
-        self.features, self.labels, self.setting, self.seed = features, labels, setting, seed
+    features: Tensor
+    labels: RowIndices
+    setting: Setting
+    seed: int
 
     def cross_validate(self) -> SlowOutcome:
-        predicted = np.empty_like(self.labels)
-        chosen = []
+        predicted, chosen = np.empty_like(self.labels), []
         for fold in stratified_folds(self.labels, self.setting.folds):
-            l2 = self.choose(fold.train)
-            predicted[fold.dev] = self.predict(
-                self.fit(hold_back(fold.train, HELD_BACK, self.seed), l2)[0], fold.dev
-            )
+            predicted[fold.dev], l2 = self.refit(fold.train, fold.dev)
             chosen.append(l2)
         return self.outcome(predicted, np.arange(len(self.labels)), *chosen)
 
     def tune_by_folds(self, train: RowIndices, test: RowIndices) -> SlowOutcome:
-        l2 = self.choose(train)
-        return self.outcome(
-            self.predict(self.fit(hold_back(train, HELD_BACK, self.seed), l2)[0], test), test, l2
-        )
+        predicted, l2 = self.refit(train, test)
+        return self.outcome(predicted, test, l2)
 
     def tune_by_dev(self, train: RowIndices, dev: RowIndices, test: RowIndices) -> SlowOutcome:
         fits = [self.fit(Fold(train=train, dev=dev), l2) for l2 in self.setting.l2]
         chosen = best([accuracy for _, accuracy in fits])
         return self.outcome(self.predict(fits[chosen][0], test), test, self.setting.l2[chosen])
 
-    def choose(self, rows: RowIndices) -> float:
-        """The L2 of the best mean accuracy over the folds of ROWS."""
-        parts = stratified_folds(self.labels[rows], self.setting.folds)
-        folds = [Fold(train=rows[part.train], dev=rows[part.dev]) for part in parts]
-        return self.setting.l2[
-            best(
-                [
-                    float(np.mean([self.fit(fold, l2)[1] for fold in folds]))
-                    for l2 in self.setting.l2
-                ]
-            )
-        ]
+    def refit(self, train: RowIndices, test: RowIndices) -> tuple[RowIndices, float]:
+        """The classes of TEST by a last fit on TRAIN, and the L2 of the best mean accuracy over the
+        folds of TRAIN.
+        """
+        parts = stratified_folds(self.labels[train], self.setting.folds)
+        folds = [Fold(train=train[part.train], dev=train[part.dev]) for part in parts]
+        accuracies = []
+        for l2 in self.setting.l2:
+            found = [self.fit(fold, l2)[1] for fold in folds]
+            accuracies.append(float(np.mean(found)))
+        l2 = self.setting.l2[best(accuracies)]
+        layer, _ = self.fit(hold_back(train, HELD_BACK, self.seed), l2)
+        return self.predict(layer, test), l2
 
     def fit(self, fold: Fold, l2: float) -> tuple[nn.Linear, float]:
-        assert self.setting.schedule is not None
-        classes = int(self.labels.max()) + 1
-        return slow_fit(
-            self.features,
-            torch.from_numpy(self.labels),
-            classes,
-            fold,
-            l2,
-            self.setting.schedule,
-            self.seed,
-        )
+        schedule, classes = self.setting.schedule, int(self.labels.max()) + 1
+        assert schedule is not None
+        labels = torch.from_numpy(self.labels)
+        return slow_fit(self.features, labels, classes, fold, l2, schedule, self.seed)
 
     def predict(self, layer: nn.Linear, rows: RowIndices) -> RowIndices:
-        with torch.no_grad():
-            found: RowIndices = layer(self.features[torch.from_numpy(rows)]).argmax(1).numpy()
+        found: RowIndices = layer(self.features[torch.from_numpy(rows)]).argmax(1).numpy()
         return found
 
     def outcome(self, predicted: RowIndices, rows: RowIndices, *l2: float) -> SlowOutcome:
-        return SlowOutcome(
-            predicted=predicted, right=int((predicted == self.labels[rows]).sum()), l2=l2
-        )
+        right = int((predicted == self.labels[rows]).sum())
+        return SlowOutcome(predicted=predicted, right=right, l2=l2)
 
 
 def best(accuracies: Sequence[float]) -> int:

@@ -117,21 +117,19 @@ def test_predictions_that_mteb_writes_are_compared_as_models(
     # intervals are of all shared sentences, of pairs at hand of similar ones too
     for frame in (brought, theirs):
         for column in ("score", "difference"):
-            np.testing.assert_allclose(
-                frame[column].cast(float), own[column].cast(float), atol=0.005
-            )
+            found, expected = (each[column].cast(float) for each in (frame, own))
+            np.testing.assert_allclose(found, expected, atol=0.005)
     stated = next(places[0].rglob("STS16.json"))
-    main = json.loads(stated.read_text())["scores"]["test"][0]["main_score"]
-    assert brought["score"][0] == pytest.approx(100 * main, abs=0.001)
+    score = 100 * json.loads(stated.read_text())["scores"]["test"][0]["main_score"]
+    assert brought["score"][0] == pytest.approx(score, abs=0.001)
     # without the predictions its score is stated, and counts for the split that it is of
     (alone := tmp_path / "alone").mkdir()
     shutil.copy(stated, alone)
     options = {"tasks": ["mteb:STS16"], "data": data}
     found = embedlab.evaluate([f"mteb:{alone}"], **options)
-    assert found.frame["score"][0] == pytest.approx(100 * main, abs=0.001)
+    assert found.frame["score"][0] == pytest.approx(score, abs=0.001)
     assert any("a score that mteb stated, without its items" in note for note in found.notes)
-    text = stated.read_text().replace('"test"', '"validation"')
-    (alone / "STS16.json").write_text(text)
+    (alone / "STS16.json").write_text(stated.read_text().replace('"test"', '"validation"'))
     with pytest.raises(UsageError, match="has no scores of mteb:STS16"):
         embedlab.evaluate([f"mteb:{alone}"], **options)
 
