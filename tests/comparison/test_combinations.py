@@ -29,6 +29,7 @@ from embedlab.comparison.combinations import (
 from embedlab.comparison.evidence import item_topics
 from embedlab.outcomes.frame import Outcomes
 from embedlab.outcomes.selection import ItemSelection, select_items
+from tests.analysis.made import recipe
 from tests.comparison.planted import (
     MODELS,
     NEGATED,
@@ -61,19 +62,13 @@ def with_seeds(
     on questions by KIND.
     """
     generator = np.random.default_rng(7)
-    gold = outcomes.rows["gold"].to_numpy()
-    is_question = holds(outcomes, QUESTIONS)
+    gold, is_question = outcomes.rows["gold"].to_numpy(), holds(outcomes, QUESTIONS)
+    models = [recipe(name, count) for name in "AB"]
     columns = {}
-    for name in ("A", "B"):
-        for seed in range(count):
-            spread = 1.0 - kind * is_question * (name == "B") * (seed % 2)
-            columns[f"{name}@{seed}"] = gold + spread * generator.normal(size=len(gold))
-    models = [
-        ModelColumns(
-            name=name, members=tuple(f"{name}@{n}" for n in range(count)), seeds=tuple(range(count))
-        )
-        for name in "AB"
-    ]
+    for model in models:
+        for seed, member in enumerate(model.members):
+            spread = 1.0 - kind * is_question * (model.name == "B") * (seed % 2)
+            columns[member] = gold + spread * generator.normal(size=len(gold))
     found = replace(outcomes, predictions=pl.DataFrame(columns))
     found.computed.update(outcomes.computed)
     return found, models
@@ -106,14 +101,12 @@ def test_the_contrasts_of_the_search_are_those_of_a_plain_loop_over_its_half_alo
 def test_a_combination_that_a_model_was_damaged_on_is_confirmed() -> None:
     found = searched(made_pairs(1600, 4, damage=QUESTIONS & NEGATED))
     first = found.tested[0]
-    assert first.is_confirmed
-    assert (first.kind_difference.by, first.kind_difference.value) == (
-        "negation + question",
-        "one + one",
-    )
-    assert first.kind_difference.contrast.delta < 0 > first.searched
-    assert found.reach == "checkpoints"
-    assert found.items == (800, 800)
+    kind = first.kind_difference
+    assert [*found.confirmed] == [one for one in found.tested if one.p_corrected < 0.05]
+    assert first in found.confirmed
+    assert (kind.by, kind.value) == ("negation + question", "one + one")
+    assert kind.contrast.delta < 0 > first.searched
+    assert (found.reach, found.items) == ("checkpoints", (800, 800))
 
 
 def test_what_half_of_the_seeds_show_is_tested_on_the_others() -> None:
@@ -126,7 +119,7 @@ def test_what_half_of_the_seeds_show_is_tested_on_the_others() -> None:
     few = [replace(model, members=model.members[:5], seeds=model.seeds[:5]) for model in models]
     whole = halves_of(outcomes, few)
     assert (whole.reach, whole.models[0]) == ("checkpoints", whole.models[1])
-    fixed = ModelColumns(name="fixed", members=("A@0",), is_published=True)  # nothing to draw
+    fixed = ModelColumns(name="fixed", members=("A@1",), is_published=True)  # nothing to draw
     one = halves_of(outcomes, [models[1], fixed])
     assert (one.reach, one.seeds) == ("models", {"B": (3, 3)})
 

@@ -12,6 +12,7 @@ from embedlab.analysis.seed_tests import holm
 from embedlab.comparison.comparison import WHOLE, Slicing
 from embedlab.core.errors import UsageError
 from embedlab.data.dataset import Part
+from tests.analysis.made import recipe, single
 from tests.pair_tables import compare_models
 
 NOISE = {
@@ -23,13 +24,8 @@ NOISE = {
     "bad@2": 9.0,
     "bad@3": 7.0,
 }
-GOOD = ModelColumns(name="good", members=("good@1", "good@2", "good@3"), seeds=(1, 2, 3))
-TWIN = ModelColumns(name="twin", members=("twin",))
-BAD = ModelColumns(name="bad", members=("bad@1", "bad@2"), seeds=(1, 2))
-
-
-def single(*names: str) -> list[ModelColumns]:
-    return [ModelColumns(name=name, members=(name,)) for name in names]
+GOOD, BAD = recipe("good", 3), recipe("bad", 2)
+(TWIN,) = single(["twin"])
 
 
 @pytest.fixture
@@ -51,7 +47,7 @@ def test_models_that_are_shown_as_equal_are_not_distinguished(
     table = pair_table([make_part("mine", {None: 600})]).with_columns(
         gold=order, exact=order, near=near
     )
-    (one,) = compare_models(table, single("exact", "near")).slices
+    (one,) = compare_models(table, single(["exact", "near"])).slices
     difference = one.differences["near"]
     is_shown = swapped > 1
     assert (abs(100 * difference.delta) > 0.005) == is_shown
@@ -61,8 +57,7 @@ def test_models_that_are_shown_as_equal_are_not_distinguished(
 
 
 def test_a_model_compared_with_itself_does_not_differ(scored: pl.DataFrame) -> None:
-    again = ModelColumns(name="again", members=GOOD.members, seeds=GOOD.seeds)
-    for one in compare_models(scored, [GOOD, again]).slices:
+    for one in compare_models(scored, [GOOD, replace(GOOD, name="again")]).slices:
         difference = one.differences["again"]
         assert (difference.delta, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
 
@@ -100,7 +95,7 @@ def test_a_difference_that_hangs_on_one_topic_is_noted(make_part: Callable[..., 
     }
     frame = part.frame.with_columns(**columns, gold=right / 8)
     table = pair_table([replace(part, frame=frame)]).with_columns(odd=odd, right=right)
-    found = compare_models(table, single("right", "odd"))
+    found = compare_models(table, single(["right", "odd"]))
     (one,) = found.slices
     assert one.largest_topic is not None
     assert one.largest_topic.rows == 3

@@ -9,7 +9,6 @@ from embedlab.comparison import explanation as tested
 from embedlab.comparison.evidence import item_topics, outcome_evidence, slices_of
 from embedlab.comparison.explanation import FEWEST, DifferenceExplanation
 from embedlab.comparison.sides import sides_of, typical
-from embedlab.core.session import StartProgress, unseen
 from embedlab.outcomes.frame import Outcomes, join_outcomes
 from embedlab.outcomes.selection import ItemSelection
 from tests.comparison.planted import (
@@ -40,7 +39,6 @@ def explain_difference(
     outcomes: Outcomes,
     selection: ItemSelection | None = None,
     examples: int = 5,
-    progress: StartProgress = unseen,
 ) -> DifferenceExplanation:
     members = member_columns(MODELS)
     whole = outcome_evidence(outcomes, members, slices_of(outcomes, members, selection=selection))
@@ -51,7 +49,6 @@ def explain_difference(
         selection,
         rng=np.random.default_rng(0),
         examples=examples,
-        progress=progress,
     )
 
 

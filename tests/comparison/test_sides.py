@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from scipy.stats import rankdata
 
-from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.rank_errors import with_rank_errors
 from embedlab.comparison.sides import Sides, sides_of, steadiness, typical
 from embedlab.outcomes.frame import Outcomes
+from tests.analysis.made import recipe
 from tests.comparison.planted import MODELS, made_pairs, with_facts, with_predictions
 
 
@@ -74,12 +74,11 @@ def test_typical_items_lead_by_most_and_are_of_different_topics() -> None:
 
 def test_the_share_that_changes_sides_is_that_of_a_loop_over_seeds_and_items() -> None:
     outcomes, rng = made_pairs(300, 2, noise=2.5), np.random.default_rng(3)
-    names = ("many@1", "many@2", "many@3")
-    seeds = {name: pl.col("first") + pl.Series(rng.normal(size=300)) for name in names}
+    many = recipe("many", 3)
+    seeds = {name: pl.col("first") + pl.Series(rng.normal(size=300)) for name in many.members}
     outcomes = with_predictions(outcomes, **seeds)
-    many = ModelColumns(name="many", members=names, seeds=(1, 2, 3))
     (found,) = steadiness(outcomes, [many, MODELS[1]])
-    sides = [sides_of(outcomes, [name], ["second"]) for name in names]
+    sides = [sides_of(outcomes, [name], ["second"]) for name in many.members]
     before = changed = 0
     for one, other in permutations(sides, 2):
         for row in np.flatnonzero(one.only_a | one.only_b):
@@ -126,10 +125,9 @@ def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes
 
 def test_without_an_item_on_a_side_nothing_can_change() -> None:
     outcomes = made_pairs(40, 1)
-    first = outcomes.predictions["first"]
-    same = pl.DataFrame(dict.fromkeys(("first", "many@1", "many@2"), first))
-    many = ModelColumns(name="many", members=("many@1", "many@2"), seeds=(1, 2))
-    (found,) = steadiness(replace(outcomes, predictions=same), [MODELS[0], many])
+    many = recipe("many", 2)
+    same = with_predictions(outcomes, **dict.fromkeys(many.members, pl.col("first")))
+    (found,) = steadiness(same, [MODELS[0], many])
     assert (found.model, found.items, np.isnan(found.changed)) == ("many", 0, True)
 
 

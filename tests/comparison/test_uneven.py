@@ -37,12 +37,11 @@ def test_a_contrast_is_the_lead_on_some_items_minus_the_lead_on_the_others() -> 
     assert one.contrast.low < one.contrast.delta < one.contrast.high
 
 
-@pytest.mark.parametrize(("damage", "by"), [(QUESTIONS, "question"), (NEGATED, "negation")])
-def test_what_a_model_was_damaged_on_comes_first_and_is_clear(damage: pl.Expr, by: str) -> None:
-    outcomes = made_pairs(600, 2, damage=damage)
+def test_what_a_model_was_damaged_on_comes_first_and_is_clear() -> None:
+    outcomes = made_pairs(600, 2, damage=NEGATED)
     found = where_they_differ(outcomes, MODELS, item_kinds(outcomes))
     first = found[0]
-    assert (first.by, first.contrast.significant) == (by, True)
+    assert (first.by, first.contrast.significant) == ("negation", True)
     assert (first.contrast.delta < 0) == (first.value == "one")
     assert sorted(found, key=lambda one: one.contrast.p) == found
 

@@ -1,22 +1,17 @@
 """The transfer task on small corpora in SentEval's layout and on `--data tiny`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from embedlab.choices import SettingName
 from embedlab.core.errors import MissingError
-from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Vectors
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.tasks import _labelled
 from embedlab.tasks._labelled import (
-    ClassificationTask,
     drop_small_tasks,
     task_features,
 )
@@ -26,7 +21,6 @@ from embedlab.tasks.transfer import (
     TRANSFER_TASKS,
     open_transfer,
 )
-from tests.stored_scores import part_of
 from tests.tasks.evaluated import DICE, evaluated
 from tests.tasks.labelled_sentences import (
     WordEncoder,
@@ -153,26 +147,12 @@ def test_train_rows_of_which_a_fold_would_be_empty_are_refused(tmp_path: Path) -
         drop_small_tasks(opened, "literature")
 
 
-class TableEncoder(WordEncoder):
-    """Vectors that are written down in the sentence itself, as "1.5 -2"."""
-
-    dim = 2
-
-    def encode(self, sentences: Sequence[str], progress: ProgressCallback | None = None) -> Vectors:
-        return np.array(
-            [[float(number) for number in text.split()] for text in sentences], np.float32
-        )
-
-
-PAIRS = (("0.5 1", "-0.5 1", "0"), ("1.5 1", "0.5 1", "1"), ("-1.5 1", "-0.5 1", "1"))
-
-
-def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop() -> None:
-    frame = pl.DataFrame(PAIRS, schema=["sentence1", "sentence2", "label"], orient="row")
-    parts = {split: part_of("mrpc", frame, split) for split in ("train", "test")}
+def test_the_features_of_a_pair_are_its_distance_and_its_product_by_a_loop(small: Source) -> None:
+    (task,) = open_transfer(small, ["mrpc"]).tasks
+    sides = (WordEncoder().encode(task.frame[side].to_list()) for side in task.sides)
     expected = []
-    for first, second, _ in PAIRS * 2:
-        both = [*zip(map(float, first.split()), map(float, second.split()), strict=True)]
+    for first, second in zip(*sides, strict=True):
+        both = [*zip(first.tolist(), second.tolist(), strict=True)]
         expected.append([*(abs(a - b) for a, b in both), *(a * b for a, b in both)])
-    found, _ = task_features(TableEncoder(), ClassificationTask.of("mrpc", parts))
-    assert found.tolist() == expected
+    features, _ = task_features(WordEncoder(), task)
+    np.testing.assert_allclose(features, expected, rtol=1e-6)
