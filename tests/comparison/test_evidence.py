@@ -14,6 +14,7 @@ from embedlab.comparison.evidence import CHOSEN, outcome_evidence, slices_of
 from embedlab.core.errors import UsageError
 from embedlab.core.note import kind_of
 from embedlab.outcomes.frame import Outcomes, join_outcomes
+from embedlab.outcomes.property import property_named
 from embedlab.outcomes.selection import select_items
 from tests.comparison.planted import (
     NEGATED,
@@ -116,6 +117,24 @@ def test_a_member_that_lacks_an_item_has_no_score_and_costs_the_others_none(
     assert common.points == pytest.approx([correlation(outcomes, name, rows) for name in MEMBERS])
 
 
+def test_common_items_are_left_of_slices_that_were_cut_before(outcomes: Outcomes) -> None:
+    row, dice = pl.int_range(pl.len()), property_named("dice").values(outcomes)
+    has_bad = (row >= 150) | (dice < dice[:150].median())
+    has_good = row >= 90  # nothing of first
+    holes = with_predictions(
+        outcomes, bad=pl.when(has_bad).then("bad"), good=pl.when(has_good).then("good")
+    )
+    is_scored = holes.predictions["bad"].is_not_null().to_numpy()
+    whole, common = (
+        slices_of(holes, MEMBERS, by="dice", common=is_common) for is_common in (False, True)
+    )
+    for before, part in zip(whole, common, strict=True):
+        left = before.rows[is_scored[before.rows]].tolist()
+        counted = f", {len(left)} of {len(before.rows)}" if len(left) < len(before.rows) else ""
+        assert (part.key, part.rows.tolist()) == (before.key, left)
+        assert part.title == f"{before.title}{counted}"
+
+
 def test_a_selection_is_scored_on_its_items_alone_and_cuts_no_fifths_anew(
     outcomes: Outcomes,
 ) -> None:
@@ -167,50 +186,48 @@ def test_the_sources_of_a_part_of_a_dataset_are_never_put_together(outcomes: Out
 
 
 @pytest.mark.parametrize(
-    ("gold", "aggregate", "notes"),
+    ("column", "value", "aggregate", "note"),
     [
-        (pl.lit(1.0), "all", ("no number: all gold scores are 1",)),
+        ("gold", pl.lit(1.0), "all", "no number: all gold scores are 1"),
         (
+            "gold",
             pl.when(pl.col("source") == "y").then(2.0).otherwise("gold"),
             "mean",
-            ("no mean: all gold scores are 2 in source 'y'",),
+            "no mean: all gold scores are 2 in source 'y'",
         ),
         (
+            "gold",
             pl.when(pl.col("item") > 1).then("gold"),
             "all",
-            ("2 of 90 items left out, not scored by people",),
+            "2 of 90 items left out, not scored by people",
         ),
         (
+            "gold",
             pl.lit(None, pl.Float64),
             "mean",
-            ("90 of 90 items left out, not scored by people",),
+            "90 of 90 items left out, not scored by people",
+        ),
+        ("source", pl.lit(None, pl.String), "wmean", "no wmean: its items name no source"),
+        (
+            "source",
+            pl.when(pl.col("item") > 0).then("source"),
+            "wmean",
+            "no wmean: 1 of its 90 items name no source",
         ),
     ],
 )
-def test_gold_scores_that_lack_or_order_nothing_are_noted(
-    gold: pl.Expr, aggregate: Aggregate, notes: tuple[str, ...], outcomes: Outcomes
+def test_gold_scores_that_lack_or_order_nothing_and_absent_sources_are_noted(
+    column: str, value: pl.Expr, aggregate: Aggregate, note: str, outcomes: Outcomes
 ) -> None:
-    changed = pl.when(pl.col("block") == 0).then(gold).otherwise("gold")
-    found = evidence(with_facts(outcomes, gold=changed), aggregate=aggregate)
-    assert found["second"].notes == ()
-    assert found["first"].notes == notes
+    changed = pl.when(pl.col("block") == 0).then(value).otherwise(column)
+    found = evidence(with_facts(outcomes, **{column: changed}), aggregate=aggregate)
+    assert found["second"].notes == found["mrpc"].notes == ()
+    assert found["first"].notes == (note,)
     if found["first"].items == 88:
         expected = correlation(outcomes, "bad", slice(2, 90))
         assert found["first"].points[1] == pytest.approx(expected)
     else:
         assert np.isnan(found["first"].points).all()
-
-
-def test_a_dataset_that_names_no_source_says_that_where_sources_are_put_together(
-    outcomes: Outcomes,
-) -> None:
-    nameless = with_facts(outcomes, source=pl.lit(None, pl.String))
-    found = evidence(nameless, aggregate="wmean")
-    assert "no wmean: its items name no source" in found["first"].notes
-    one_lacks = with_facts(outcomes, source=pl.when(pl.col("item") > 0).then("source"))
-    lacking = evidence(one_lacks, aggregate="wmean")["first"]
-    assert "no wmean: 1 of its 90 items name no source" in lacking.notes
-    assert found["mrpc"].notes == ()
 
 
 @pytest.mark.parametrize(
