@@ -65,7 +65,7 @@ def _letter(number: int) -> str:
 
 SIGNIFICANT = 0.05
 LEAST_SHOWN = 0.00005  # a smaller difference is shown as 0.00 x 100
-FEW_PAIRS, FEW_SENTENCES = 50, 20
+FEW_PAIRS, FEW_SENTENCES, FEW_OF_CLASS = 50, 20, 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +218,9 @@ def _compared_slice(weighed: Weighed, reference: str, letters: Mapping[str, str]
     if topics is not None and (evidence.items < FEW_PAIRS or weighed.sentences < FEW_SENTENCES):
         size = f"{evidence.items} rows, {weighed.sentences} distinct sentences"
         notes.append(f"only {size}: rough intervals")
+    rarer = None if evidence.rows is None else evidence.rows.rarer
+    if topics is not None and rarer is not None and rarer < FEW_OF_CLASS:
+        notes.append(f"only {rarer} rows of one class: rough intervals")
     differences = {
         name: measured_difference(weighed, name, reference)
         for name in weighed.means

@@ -100,6 +100,8 @@ class SliceRows:
     row_shares: Floats  # (rows,) of the score, their sum is 1
     largest_joined: float  # the share of the score that topics are joined up to
     near: NearDuplicates  # which of the sentences are nearly the same
+    # how many are of the rarer of two classes, where the measure hangs on these
+    rarer: int | None = None
     # the scores without some of the rows; None where contributions alone are known
     leave_out: LeavingOut | None = None
 
@@ -286,6 +288,7 @@ def evidence_of(
                 row_shares=np.full(len(row), 1 / size),
                 largest_joined=largest_joined(len(row)),
                 near=near or NearDuplicates.none(),
+                rarer=measure.count_rarer(row_gold),
                 leave_out=leave_out_of_measure(scores, scored, make),
             )
             parts.append(slice_rows)
@@ -384,6 +387,7 @@ def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
             share * part.largest_joined for part, share in zip(rows, shares.tolist(), strict=True)
         ),
         near=NearDuplicates.joined([part.near for part in rows]),
+        rarer=min((part.rarer for part in rows if part.rarer is not None), default=None),
         leave_out=leave_out_of_sum(leave_out, weights, ends)
         if len(leave_out) == len(rows)
         else None,

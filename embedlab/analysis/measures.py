@@ -304,11 +304,20 @@ class Measure:
     value: Callable[[Any, Any], float]  # of gold and one member's predictions
     influence: Callable[[Any, Any], Floats]  # the same by item, (items,), with mean zero
     is_of_classes: bool = False  # its predictions are classes; otherwise scores, or ranks
+    # whether the items of the rarer of two classes decide it, however many others there are
+    is_of_rarer: bool = False
     # whether gold numbers the query or the anchor of an item; otherwise it is a score or a class
     is_of_queries: bool = False
     # whether predictions are ranks, the lowest the best; those of other measures of queries are
     # margins
     is_of_ranks: bool = False
+
+    def count_rarer(self, gold: Any) -> int | None:
+        """Return how many items are of the rarer class, where these decide the number."""
+        if not self.is_of_rarer:
+            return None
+        _, counts = np.unique(gold, return_counts=True)
+        return int(counts.min()) if len(counts) > 1 else 0
 
     def values(self, gold: Any, predictions: Sequence[Any]) -> Sequence[float]:
         """Return the number of each member; PREDICTIONS are by member."""
@@ -366,9 +375,14 @@ _MEASURES = (
         scale="bounded",
         value=pair_average_precision,
         influence=pair_average_precision_influence,
+        is_of_rarer=True,
     ),
     Measure(
-        name="roc auc", scale="bounded", value=area_under_roc, influence=area_under_roc_influence
+        name="roc auc",
+        scale="bounded",
+        value=area_under_roc,
+        influence=area_under_roc_influence,
+        is_of_rarer=True,
     ),
     Measure(
         name="accuracy",
@@ -377,13 +391,21 @@ _MEASURES = (
         influence=accuracy_influence,
         is_of_classes=True,
     ),
-    Measure(name="f1", scale="bounded", value=f1, influence=f1_influence, is_of_classes=True),
+    Measure(
+        name="f1",
+        scale="bounded",
+        value=f1,
+        influence=f1_influence,
+        is_of_classes=True,
+        is_of_rarer=True,
+    ),
     Measure(
         name="matthews",
         scale="plain",
         value=matthews,
         influence=matthews_influence,
         is_of_classes=True,
+        is_of_rarer=True,
     ),
     _query_measure(f"ndcg@{FIRST}", "bounded", normalised_gain),
     _query_measure(f"mrr@{FIRST}", "bounded", partial(reciprocal_rank, cut=FIRST)),

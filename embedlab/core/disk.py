@@ -33,7 +33,7 @@ ELSEWHERE = "choose another folder with --runs or EMBEDLAB_CACHE"
 _PREFIX = b"embedlab-xxh3:"
 _DIGITS = 32
 _ZEROS = b"0" * _DIGITS
-_LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}\s*$')
+_LINE_END = re.compile(rb', "checksum": "([0-9a-f]{8})"\}[ \t\r\n]*$')
 # A file exists where a folder is needed, or the file system, such as /proc, accepts no files.
 _BLOCKED = (errno.ENOTDIR, errno.EEXIST, errno.ENOENT)
 

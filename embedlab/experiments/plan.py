@@ -251,6 +251,8 @@ def _variant(stored: Variant, runs_folder: Path) -> Variant:
     with it.
     """
     encoder = stored.recipe["encoder"]
+    if not all(isinstance(task, str) for task in stored.recipe["evaluate"]["tasks"]):
+        raise TypeError("a task is not a name")
     moved_encoder = {**encoder, "model": find_moved_folder(encoder["model"], runs_folder)}
     return replace(stored, recipe={**stored.recipe, "encoder": moved_encoder})
 

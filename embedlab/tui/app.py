@@ -329,7 +329,6 @@ class Dashboard(Working, Host):
         if not self.is_open:
             return
         scores, sign_of_model = model_scores(self.comparison)
-        limits = len(self._limits())
         item_count = self.shown.items
         matching_count = len(self.view.rows) if self.view is not None and item_count else 0
         items = (
@@ -337,22 +336,23 @@ class Dashboard(Working, Host):
             if matching_count < item_count
             else f"{item_count:,} items" * (item_count > 0)
         )
-        data = Path(data_name(self.settings.data or STARTER_FOLDER)).name
-        pending = "…" * (self.comparison is None)
+        data = Path(data_name(self.settings.data or STARTER_FOLDER)).absolute()
+        no_score = "…" * (self.comparison is None)
         chips = [
-            chip(position, name, scores.get(name, pending), sign_of_model.get(name, ""))
-            for position, name in enumerate(self.models)
+            chip(place, name, scores.get(name, no_score), sign_of_model.get(name, ""))
+            for place, name in enumerate(self.models)
         ]
+        limits = len(self._limits())
         right = Content.assemble(
-            (items, "$faint"), (f"  i {limits} notes" * (limits > 0), "$text-warning")
+            (items, "$faint"), (f"  i {limits} notes" if limits else "", "$text-warning")
         )
         if self.room.id == "runs":  # it is about others
             chips, right = [], Content()
         if self.busy:
             chips.append(Content.styled(self._busy_text, "italic $faint"))
-        path = [data, *self.room.crumbs]
-        lines = Content("   ").join(chips)
-        self.main.query_one(Header).show(str(self.room.id), path, right, lines)
+        header = self.main.query_one(Header)
+        path = [data.name, *self.room.crumbs]
+        header.show(self.room.id or "", path, right, Content("   ").join(chips))
         self._show_sidebar(scores)
 
     @property

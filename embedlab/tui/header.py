@@ -30,7 +30,7 @@ class Header(Widget):
 
     def show(self, room: str, path: Sequence[str], right: Content, lower_line: Content) -> None:
         """Show the PATH in ROOM, what is at the RIGHT, and below them LOWER_LINE."""
-        self._room, self._path = room, list(dict.fromkeys(filter(None, path)))
+        self._room, self._path = room, list(dict.fromkeys(filter(None, path))) or [""]
         self._right, self._below = right, lower_line
         self.refresh()
 

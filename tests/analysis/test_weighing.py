@@ -8,6 +8,7 @@ from math import isnan
 import numpy as np
 import pytest
 
+from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed
 from tests.analysis.made import recipe, scored, single
 
@@ -85,6 +86,27 @@ def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_ou
     topic: Topic, difference: float, decides: bool
 ) -> None:
     assert topic.decides(difference, 20) == decides
+
+
+@pytest.mark.parametrize(
+    ("measure", "positives", "rarer"),
+    [("f1", 9, 9), ("f1", 55, 5), ("roc auc", 0, 0), ("accuracy", 9, None), ("spearman", 9, None)],
+)
+def test_fewer_of_a_class_than_ten_are_not_tested_where_they_decide_the_measure(
+    measure: str, positives: int, rarer: int | None
+) -> None:
+    gold = np.zeros(60)
+    gold[:positives] = 1
+    found = MEASURES[measure].count_rarer(gold)
+    assert found == rarer
+    evidence = scored(60, [0.5, 0.7])
+    assert evidence.rows is not None
+    few, enough = (
+        Weighed(replace(evidence, rows=replace(evidence.rows, rarer=count)), single(["fixed", "x"]))
+        for count in (rarer, 10)
+    )
+    assert few.lack.startswith("fewer than 10 rows of one class") == (rarer is not None)
+    assert not enough.lack
 
 
 @pytest.mark.parametrize(

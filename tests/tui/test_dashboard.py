@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from textual.command import CommandPalette
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
@@ -22,6 +23,7 @@ from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.room import DataRoom
 from embedlab.tui.data.table import ItemTable
+from embedlab.tui.header import Header
 from embedlab.tui.questions import QUIET_S, Confirm
 from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.room import RunsRoom
@@ -518,3 +520,12 @@ async def test_what_is_shown_is_written_as_csv(
         app.focused.value = str(tmp_path / "some.csv")
         await pilot.press("enter")  # what is there is not replaced
         await until(pilot, lambda: "exists already" in " ".join(map(str, reported)))
+
+
+async def test_the_header_of_a_folder_without_a_name_and_no_run_shows_the_rooms(
+    opened: Open,
+) -> None:
+    async with opened() as pilot:
+        header = dashboard(pilot).query_one(Header)
+        header.show("runs", ["", ""], Content(), Content())
+        assert "3 Runs" in header.render().plain
