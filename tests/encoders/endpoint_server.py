@@ -1,7 +1,7 @@
 """A server that speaks the embeddings protocol, in a process of its own; the model's name says how
 it behaves.
 
-    python endpoint_server.py FILE
+    python endpoint_server.py
 
 prints its port. `good` answers; `restarting` answers, then fails 13 times;
 `flaky` first answers 429, then 500, then drops the connection;
@@ -10,7 +10,8 @@ prints its port. `good` answers; `restarting` answers, then fails 13 times;
 another address, `lost` with none; `large` refuses more than two texts with 413 and a text of more
 than 45 characters alone, `picky` the same with 400, `all` every text; `endless`, `slow`, `silent`,
 `bomb`, `deep` and `huge` answer too much or too late; `other`, `longer` and `drifted`
-have other vectors than `good`, the last by little; `swapped` is the model that FILE names;
+have other vectors than `good`, the last by little; `swapped` is the model that the last PUT
+names, which sets the counts to zero;
 `failing`, `nan` and `null` have no vector of texts with the word "bad", and none of all that come
 with one, `shaky` fails on these and on every other request, `broken` always; `azure` wants a
 parameter and a header, `base64` packs numbers; GET returns how many texts and requests were
@@ -25,11 +26,11 @@ import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 
 counts = {"requests": 0, "texts": 0, "refused": 0}
+swapped = ["good"]
 of_good_texts = count()  # requests to `shaky`
 
 
@@ -87,12 +88,18 @@ class Handler(BaseHTTPRequestHandler):
         """Return the counts."""
         self._answer(200, counts)
 
+    def do_PUT(self) -> None:
+        """Count from zero, and be another model."""
+        counts.update(dict.fromkeys(counts, 0))
+        swapped[0] = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self._answer(200, counts)
+
     def do_POST(self) -> None:
         """Answer as the model's name says."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         counts["requests"] += 1
         model, texts = body["model"], body["input"]
-        model = Path(sys.argv[1]).read_text() if model == "swapped" else model
+        model = swapped[0] if model == "swapped" else model
         key = self.headers["Authorization"]
         if model == "azure":
             is_right = self.path == "/deployments/d/embeddings?api-version=2024-02-01"

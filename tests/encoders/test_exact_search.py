@@ -24,23 +24,26 @@ from embedlab.encoders.loading import DiceScorer
 from tests.reference.search import as_sets, sorted_documents, sorted_ranks
 from tests.stored_scores import part_of
 
+Compared = VectorSearch | TextSearch | IndexSearch
+
 
 def slow_orders(table: np.ndarray, queries: Queries) -> list[list[int]]:
     return [sorted_documents(scores, query, queries) for query, scores in enumerate(table)]
 
 
-def slow_ranks(table: np.ndarray, queries: Queries) -> list[float]:
-    return sorted_ranks(slow_orders(table, queries), queries)
+def assert_ranks(queries: Queries, ranks: np.ndarray, orders: list[list[int]]) -> None:
+    assert as_sets(queries, ranks) == as_sets(queries, sorted_ranks(orders, queries))
 
 
-def slow_first(table: np.ndarray, queries: Queries, count: int) -> list[list[int]]:
-    return [order[:count] for order in slow_orders(table, queries)]
-
-
-def listed(queries: Queries, found: pl.DataFrame) -> list[list[int]]:
-    """The numbers of the documents that were FOUND, by query and rank."""
-    query, document = queries.numbers(found.sort("rank"))
-    return [document[query == number].tolist() for number in range(queries.queries.height)]
+def assert_first(
+    queries: Queries, compared: Compared, orders: list[list[int]], *counts: int
+) -> None:
+    """So many documents of each query, by their rank, are the first of its order."""
+    for count in counts:
+        found = first_documents(compared, queries, count)
+        query, document = queries.numbers(found.sort("rank"))
+        listed = [document[query == number].tolist() for number in range(len(orders))]
+        assert listed == [order[:count] for order in orders]
 
 
 def some_relevant(rng: np.random.Generator, queries: int, documents: int) -> Queries:
@@ -81,11 +84,9 @@ def test_ranks_and_first_documents_are_those_of_a_sort_of_all(similarity: str, k
     pairs = np.repeat(first, len(second), axis=0), np.tile(second, (len(first), 1))
     table = pair_similarities(*pairs, similarity).reshape(len(first), -1)
     compared = VectorSearch(first=first, second=second, similarity=similarity)
-    ranks = relevant_ranks(compared, relevant)
-    assert as_sets(relevant, ranks) == as_sets(relevant, slow_ranks(table, relevant))
-    for count in (1, 4, 39, 60):
-        found = first_documents(compared, relevant, count)
-        assert listed(relevant, found) == slow_first(table, relevant, count)
+    orders = slow_orders(table, relevant)
+    assert_ranks(relevant, relevant_ranks(compared, relevant), orders)
+    assert_first(relevant, compared, orders, 1, 4, 39, 60)
 
 
 class Counting:
@@ -100,14 +101,10 @@ class Counting:
         return np.array([len({*one.split()} & {*two.split()}) for one, two in pairs], np.float32)
 
 
-def test_a_score_that_is_lacking_is_refused() -> None:
-    class Lacking(Counting):
-        def score(
-            self, first: Sequence[str], second: Sequence[str], progress: object = None
-        ) -> np.ndarray:
-            return np.where([text == "b" for text in second], np.nan, 1).astype(np.float32)
-
-    compared = TextSearch(scorer=Lacking(), first=["a", "c"], second=["a", "b", "c"])
+def test_a_score_that_is_lacking_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.array([1, np.nan, 1] * 2, np.float32)
+    monkeypatch.setattr(Counting, "score", lambda *_: scores)
+    compared = TextSearch(scorer=Counting(), first=["a", "c"], second=["a", "b", "c"])
     with pytest.raises(UsageError, match="'counting' has no score for 2 of 6 pairs"):
         relevant_ranks(compared, some_relevant(np.random.default_rng(0), 2, 3))
 
@@ -123,7 +120,7 @@ def test_ranks_in_a_run_are_those_of_a_sort_of_what_was_found(seed: int) -> None
     scored = pl.DataFrame({**ids, "score": table[query, document]})
     found = ranks_in_run(scored, relevant)
     assert np.isinf(found).any()
-    assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
+    assert_ranks(relevant, found, slow_orders(table, relevant))
 
 
 class Lengths:
@@ -146,7 +143,7 @@ class Lengths:
     ],
 )
 def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at_once(
-    compare: Callable[[list[str], list[str]], TextSearch | IndexSearch],
+    compare: Callable[[list[str], list[str]], Compared],
 ) -> None:
     rng = np.random.default_rng(2)
     first, second = (
@@ -157,7 +154,6 @@ def test_a_model_without_vectors_scores_every_pair_and_an_index_all_documents_at
     query, document = np.divmod(np.arange(9 * 30), 30)
     table = compared.score_pairs(query, document).reshape(9, 30)
     np.testing.assert_array_equal(compared.score_rows(slice(0, 9)), table)
-    found = relevant_ranks(compared, relevant)
-    assert as_sets(relevant, found) == as_sets(relevant, slow_ranks(table, relevant))
-    found = first_documents(compared, relevant, 4)
-    assert listed(relevant, found) == slow_first(table, relevant, 4)
+    orders = slow_orders(table, relevant)
+    assert_ranks(relevant, relevant_ranks(compared, relevant), orders)
+    assert_first(relevant, compared, orders, 4)

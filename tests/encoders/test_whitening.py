@@ -81,6 +81,7 @@ def test_what_cannot_be_whitened_is_one_line(
         assert_refused(name, cpu, says, kind=EmbedlabError)
 
 
+@pytest.mark.usefixtures("small_world")
 def test_scores_after_a_fit_belong_to_their_dataset_and_say_that_they_saw_it(
     tiny_encoder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
