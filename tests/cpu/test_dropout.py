@@ -45,15 +45,6 @@ def test_the_mask_keeps_the_kind_of_states_and_its_gradient(kind: torch.dtype) -
     torch.testing.assert_close(states.grad * 2, dropped.detach())
 
 
-def test_the_seed_decides_the_mask() -> None:
-    states = torch.ones(64, 64)
-    torch.manual_seed(5)
-    first, second = drop(states, 0.1), drop(states, 0.1)
-    torch.manual_seed(5)
-    assert torch.equal(first, drop(states, 0.1))
-    assert not torch.equal(first, second)
-
-
 def test_nothing_all_and_evaluation_are_as_in_torch() -> None:
     states = torch.randn(8, 8)
     assert torch.equal(drop(states, 0.0), states)

@@ -18,6 +18,7 @@ from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.models.reading import UsageOptions
 from tests.training.small_runs import MACHINE
 
+Gradients = dict[str, torch.Tensor]
 IDS = torch.tensor(
     [[2, 5, 6, 7, 3], [2, 6, 3, 0, 0], [2, 7, 3, 0, 0], [2, 5, 6, 3, 0], [2, 3, 0, 0, 0]]
 )
@@ -47,10 +48,8 @@ def computed_tokens(encoder: TransformerEncoder, *places: str) -> list[int]:
     return found
 
 
-def vectors_and_gradients(
-    encoder: TransformerEncoder,
-) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    encoder.backbone.zero_grad()
+def vectors_and_gradients(encoder: TransformerEncoder) -> tuple[torch.Tensor, Gradients]:
+    encoder.backbone.eval().zero_grad()
     vectors = encoder.forward_tokens(IDS, MASK)
     (vectors * torch.linspace(-1, 1, vectors.numel()).view_as(vectors)).sum().backward()
     return vectors, {
@@ -58,6 +57,12 @@ def vectors_and_gradients(
         for name, weight in encoder.backbone.named_parameters()
         if weight.grad is not None
     }
+
+
+def assert_gradients(found: Gradients, expected: Gradients) -> None:
+    assert found.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
@@ -69,14 +74,11 @@ def test_vectors_and_gradients_of_packs_with_tokens_of_no_sentence_are_those_of_
     encoder = encoder_of(tmp_path, architecture, pooling)
     monkeypatch.setattr(encoder.forward, "uses_onednn", True)
     assert encoder.forward.is_packing
-    encoder.backbone.eval()
     packed, found = vectors_and_gradients(encoder)
     encoder.forward = Forward(encoder.backbone, pooling_method(encoder.pooling).pool)
     padded, expected = vectors_and_gradients(encoder)
     torch.testing.assert_close(packed, padded, rtol=1e-5, atol=1e-6)
-    assert found.keys() == expected.keys()
-    for name, gradient in expected.items():
-        torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-5)
+    assert_gradients(found, expected)
 
 
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))

@@ -1,5 +1,6 @@
 """Small random encoders of four architectures, sentences of many lengths, and a CPU."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,15 @@ def architectures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def small_bert(architectures: dict[str, Path]) -> Path:
     return architectures["bert"]
+
+
+@pytest.fixture(scope="session")
+def layout_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a layout of sentence-transformers by its name; no test changes it."""
+    from tests.encoders.layouts import LAYOUTS
+    from tests.encoders.opening import written_once
+
+    return written_once(LAYOUTS, tmp_path_factory.mktemp("layouts"))
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ by its own name.
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,14 @@ from sentence_transformers.sentence_transformer.modules import (
     StaticEmbedding,
 )
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast, T5Config, T5EncoderModel
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5EncoderModel,
+)
 
 from embedlab.data import tiny
 from embedlab.encoders.random_encoder import build_tokenizer
@@ -250,6 +257,7 @@ def truncated(folder: Path) -> Path:
 def static(folder: Path) -> Path:
     """One vector a token, averaged."""
     words = tokenizer()
+    torch.manual_seed(3)
     return save(folder, StaticEmbedding(words, torch.randn(len(words), WIDTH)), Normalize())
 
 
@@ -378,10 +386,29 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
 }
 
 
-def theirs(folder: Path, texts: Sequence[str] = SENTENCES, **options: Any) -> NDArray[np.float32]:
+def outputs(folder: Path, texts: Iterable[str], kind: Any = AutoModel) -> list[Any]:
+    """What transformers alone gives of each of TEXTS alone, with the states of all layers."""
+    options = {"return_tensors": "pt", "return_token_type_ids": False}
+    with silence_transformers(), torch.inference_mode():
+        words = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        model = kind.from_pretrained(folder, trust_remote_code=False).eval()
+        return [model(**words(text, **options), output_hidden_states=True) for text in texts]
+
+
+def theirs(
+    folder: Path,
+    texts: Iterable[str] = SENTENCES,
+    *,
+    model_kwargs: dict[str, Any] | None = None,
+    **options: Any,
+) -> NDArray[np.float32]:
     """Sentence-transformers' vectors of TEXTS, one at a time if not stated: nothing is padded."""
     with silence_transformers():
         model = SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+            str(folder),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs=model_kwargs,
         )
         return np.asarray(model.encode(list(texts), **{"batch_size": 1, **options}))

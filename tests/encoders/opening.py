@@ -1,7 +1,8 @@
 """Models by their typed names, and folders of models that a test changes."""
 
+import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from torch import Tensor
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.session import ProgressCallback
+from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import Encoder, Text, VectorScorer
-from embedlab.encoders.loading import load_encoder
+from embedlab.encoders.loading import load_encoder, scorer_for
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.location import spec_fingerprint
 
@@ -46,6 +48,21 @@ def opened(name: str | Path, cpu: Machine, cache: Path | None = None) -> Encoder
     return load_encoder(spec_of(name), cpu, cache=cache, offline=True)
 
 
+def scorer_of(name: str | Path, **settings: Any) -> Any:
+    """What scores pairs under a typed name, without a network."""
+    return scorer_for(
+        spec_of(name), Settings(device="cpu", threads=1, **{"offline": True, **settings})
+    )
+
+
+def written_once(
+    layouts: Mapping[str, Callable[[Path], Path]], place: Path
+) -> Callable[[str], Path]:
+    """The folder of a layout by its name, which is written below PLACE when it is first used."""
+    numbers = {name: f"{number}" for number, name in enumerate(layouts)}
+    return functools.cache(lambda name: layouts[name](place / numbers[name]))
+
+
 def assert_refused(
     name: str | Path, cpu: Machine, *says: str, kind: type[EmbedlabError] = MissingError
 ) -> None:
@@ -71,9 +88,11 @@ def change_json(file: Path, **values: Any) -> Path:
     return file.parent
 
 
-def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> None:
-    """Let CHANGE alter the tensors of a folder."""
-    file = folder / "model.safetensors"
+def change_weights(
+    folder: Path, change: Callable[[dict[str, Tensor]], object], name: str = "model.safetensors"
+) -> None:
+    """Let CHANGE alter the tensors of a file of a folder."""
+    file = folder / name
     tensors = load_file(file)
     change(tensors)
     save_file(tensors, file, metadata={"format": "pt"})

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from embedlab.encoders.device import Machine
@@ -28,7 +27,7 @@ from tests.encoders.layouts import (
     transformer,
     write_backbone,
 )
-from tests.encoders.opening import assert_refused, change_json, opened, spec_of
+from tests.encoders.opening import assert_refused, change_json, change_weights, opened, spec_of
 
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
 
@@ -80,15 +79,14 @@ def other_base(adapter: Path) -> None:
 
 
 def without_weights(adapter: Path) -> None:
-    tensors = load_file(adapter / WEIGHTS)
-    tensors.popitem()
-    save_file(tensors, adapter / WEIGHTS)
+    change_weights(adapter, dict.popitem, WEIGHTS)
 
 
 def not_finite(adapter: Path) -> None:
-    tensors = load_file(adapter / WEIGHTS)
-    next(iter(tensors.values()))[0, 0] = torch.nan
-    save_file(tensors, adapter / WEIGHTS)
+    def spoil(tensors: dict[str, torch.Tensor]) -> None:
+        next(iter(tensors.values()))[0, 0] = torch.nan
+
+    change_weights(adapter, spoil, WEIGHTS)
 
 
 @pytest.mark.parametrize(

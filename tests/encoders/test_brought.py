@@ -8,11 +8,9 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import RefusedTextsError
-from embedlab.encoders.loading import scorer_for
-from tests.encoders.opening import assert_refused, fingerprint, opened, spec_of
+from tests.encoders.opening import assert_refused, fingerprint, opened, scorer_of
 
 PAIRS = pl.DataFrame(
     {"sentence1": ["a man", "a dog", "snow"], "sentence2": ["a woman", "two dogs", "rain"]}
@@ -21,40 +19,42 @@ SCORED = PAIRS.with_columns(mine=pl.Series([0.1, 0.9, -2.5]))
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
-def test_scores_are_matched_by_text_in_either_order(
-    tmp_path: Path, cpu: Machine, ending: str
-) -> None:
+def test_scores_are_matched_by_text_in_either_order(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"mine.{ending}"
     table = pl.concat([SCORED, SCORED[2:]]).with_columns(gold=pl.Series([1.0, 2.0, 3.0, 3.0]))
     if ending in {"csv", "tsv"}:
         table.write_csv(file, separator="\t" if ending == "tsv" else ",")
     else:
         getattr(table, {"jsonl": "write_ndjson"}.get(ending, f"write_{ending}"))(file)
-    scorer = scorer_for(spec_of(f"scores:{file}#mine"), Settings(device="cpu", threads=1))
+    scorer = scorer_of(f"scores:{file}#mine")
     wanted = {"sentence1": ["two dogs", "snow", "snow"], "sentence2": ["a dog", "rain", "sun"]}
     expected = np.array([0.9, -2.5, np.nan])
     np.testing.assert_array_equal(scorer.score(*wanted.values()), expected)
-    np.testing.assert_array_equal(scorer.score_frame(pl.DataFrame(wanted)), expected)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(scorer.score_frame(pl.DataFrame(wanted)), expected)
     assert np.isnan(scorer.score(["\ud800", "a man"], ["a dog", "\udc80"])).all()
 
 
-def test_a_pair_whose_score_is_empty_has_none(tmp_path: Path, cpu: Machine) -> None:
-    file = tmp_path / "mine.csv"
-    SCORED.with_columns(mine=pl.Series([0.1, None, -2.5])).write_csv(file)
-    scorer = scorer_for(spec_of(f"scores:{file}#mine"), Settings(device="cpu", threads=1))
-    scores = scorer.score(PAIRS["sentence1"].to_list(), PAIRS["sentence2"].to_list())
-    np.testing.assert_array_equal(scores, [0.1, np.nan, -2.5])
-
-
-def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
-    tmp_path: Path, cpu: Machine
+@pytest.mark.parametrize(
+    ("separator", "column", "expected"),
+    [
+        (",", [0.1, None, -2.5], [0.1, np.nan, -2.5]),  # an empty score is none
+        (";", ["0,9", "-2,5", "1"], [0.9, -2.5, 1]),  # with a decimal comma
+    ],
+)
+def test_scores_of_a_file_are_its_numbers(
+    tmp_path: Path, separator: str, column: list[object], expected: list[float]
 ) -> None:
+    file = tmp_path / "mine.csv"
+    SCORED.with_columns(mine=pl.Series(column)).write_csv(file, separator=separator)
+    scores = scorer_of(f"scores:{file}").score(PAIRS["sentence1"], PAIRS["sentence2"])
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(tmp_path: Path) -> None:
     file = tmp_path / "both.csv"
     SCORED.with_columns(other=pl.Series([1.0, 2.0, 3.0])).write_csv(file)
     first, second = f"scores:{file}#mine", f"scores:{file}#other"
-    assert scorer_for(spec_of(second), Settings(device="cpu", threads=1)).score(
-        ["snow"], ["rain"]
-    ).tolist() == [3]
+    assert scorer_of(second).score(["snow"], ["rain"]).tolist() == [3]
     assert fingerprint(first) != fingerprint(second)
 
 
@@ -83,22 +83,14 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_in_one_line(
-    tmp_path: Path, cpu: Machine, table: pl.DataFrame, column: str, words: str
+    tmp_path: Path, table: pl.DataFrame, column: str, words: str
 ) -> None:
     file = tmp_path / "mine.parquet"
     table.write_parquet(file)
     with pytest.raises(EmbedlabError, match=words) as refused:
-        scorer_for(spec_of(f"scores:{file}{column}"), Settings(device="cpu", threads=1))
+        scorer_of(f"scores:{file}{column}")
     for name in re.findall(r"scores:\S+#(\S+)", str(refused.value.hint)):
         assert name in table.columns
-
-
-def test_numbers_with_a_decimal_comma_are_read(tmp_path: Path) -> None:
-    file = tmp_path / "mine.csv"
-    SCORED.with_columns(mine=pl.Series(["0,9", "-2,5", "1"])).write_csv(file, separator=";")
-    scorer = scorer_for(spec_of(f"scores:{file}"), Settings(device="cpu", threads=1))
-    scores = scorer.score(["a man", "a dog"], ["a woman", "two dogs"])
-    assert scores.tolist() == [np.float32(0.9), -2.5]
 
 
 def array(folder: Path, vectors: np.ndarray, sentences: str) -> str:

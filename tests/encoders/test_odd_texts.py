@@ -13,12 +13,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from peft import PeftModel
-from sentence_transformers import SentenceTransformer
 from transformers import AutoModel
 
 from embedlab.encoders.device import Machine
 from embedlab.encoders.weight_checks import silence_transformers
-from tests.encoders.layouts import LAYOUTS, adapted, lora, pooled, tokenizer
+from tests.encoders.layouts import LAYOUTS, adapted, lora, pooled, theirs, tokenizer
 from tests.encoders.opening import opened
 
 ODD: Mapping[str, str] = {
@@ -52,15 +51,6 @@ def ours(folder: Path, cpu: Machine) -> NDArray[np.float32]:
     return opened(folder, cpu).encode(list(ODD.values()))
 
 
-def by_package(folder: Path, *, at_once: int, **options: Any) -> NDArray[np.float32]:
-    """Sentence-transformers' vectors, of texts that are padded beside each other."""
-    with silence_transformers():
-        model = SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True, trust_remote_code=False, **options
-        )
-        return np.asarray(model.encode(list(ODD.values()), batch_size=at_once))
-
-
 def assert_equal(found: NDArray[np.float32], expected: NDArray[np.float32]) -> None:
     far = {
         name: distance
@@ -74,12 +64,11 @@ def assert_equal(found: NDArray[np.float32], expected: NDArray[np.float32]) -> N
     "name", [pytest.param(name, marks=[] if name in SOME else pytest.mark.slow) for name in LAYOUTS]
 )
 def test_every_odd_text_has_the_vector_of_sentence_transformers(
-    cpu: Machine, tmp_path: Path, name: str
+    cpu: Machine, layout_folder: Callable[[str], Path], name: str
 ) -> None:
-    folder = LAYOUTS[name](tmp_path / "model")
-    found = ours(folder, cpu)
+    found = ours(layout_folder(name), cpu)
     for at_once in AT_ONCE:
-        assert_equal(found, by_package(folder, at_once=at_once))
+        assert_equal(found, theirs(layout_folder(name), ODD.values(), batch_size=at_once))
 
 
 def left_padded(folder: Path) -> Path:
@@ -101,14 +90,14 @@ def alone(folder: Path) -> NDArray[np.float32]:
     """Sentence-transformers one text at a time: beside padding on the left it gives each text other
     positions.
     """
-    return by_package(folder, at_once=1)
+    return theirs(folder, ODD.values())
 
 
 def in_float32(folder: Path) -> NDArray[np.float32]:
     """Sentence-transformers with the setting to compute in float32: otherwise it computes in the
     type that weights are stored in.
     """
-    return by_package(folder, at_once=1, model_kwargs={"dtype": torch.float32})
+    return theirs(folder, ODD.values(), model_kwargs={"dtype": torch.float32})
 
 
 def by_peft(folder: Path) -> NDArray[np.float32]:
@@ -150,6 +139,5 @@ def test_where_sentence_transformers_is_wrong_an_odd_text_has_the_vector_of_the_
     folder = ORACLES[name].write(tmp_path / "model")
     found = ours(folder, cpu)
     assert_equal(found, ORACLES[name].vectors(folder))
-    assert (
-        abs(found - by_package(folder, at_once=32)).max() > 1e-4
-    )  # otherwise sentence-transformers is mended, and the oracle can go
+    # otherwise sentence-transformers is mended, and the oracle can go
+    assert abs(found - theirs(folder, ODD.values(), batch_size=32)).max() > 1e-4

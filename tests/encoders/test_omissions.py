@@ -17,27 +17,17 @@ from embedlab.encoders.device import Machine
 from embedlab.models.config import NATIVE_NOTE
 from embedlab.models.folder import read_usage
 from embedlab.models.reading import UsageOptions
-from tests.encoders.layouts import LAYOUTS, SENTENCES, routed, theirs, write_backbone
+from tests.encoders.layouts import SENTENCES, routed, theirs, write_backbone
 from tests.encoders.opening import assert_refused, change_json, opened
 
 CODE = {"AutoConfig": "mine.MyConfig", "AutoModel": "mine.MyModel"}
 LONG = "two dogs run in the park " * 30
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One folder a layout that is changed here."""
-    place = tmp_path_factory.mktemp("layouts")
-    return {
-        name: LAYOUTS[name](place / f"{number}")
-        for number, name in enumerate(("mean", "files of version 2", "LoRA on BERT"))
-    }
-
-
 @pytest.fixture
-def folder_of(made: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
+def folder_of(layout_folder: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
     """A copy of the folder of a layout."""
-    return lambda name: Path(shutil.copytree(made[name], tmp_path / "model"))
+    return lambda name: Path(shutil.copytree(layout_folder(name), tmp_path / "model"))
 
 
 @pytest.mark.parametrize(
@@ -164,12 +154,19 @@ def test_a_classifier_is_refused_as_an_encoder_unless_a_pooling_is_typed_or_stat
     np.testing.assert_allclose(opened(folder, cpu).encode(SENTENCES), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize(("stated", "tokens"), [(100, 100), (20, 20), (5000, 130), (None, 64)])
+@pytest.mark.parametrize(
+    ("stated", "by_tokenizer", "tokens"),
+    [(100, 64, 100), (20, 64, 20), (5000, 64, 130), (None, 64, 64), (None, 10**30, 130)],
+)
 def test_a_stated_length_holds_whatever_the_tokenizer_states(
-    folder_of: Callable[[str], Path], cpu: Machine, stated: int | None, tokens: int
+    folder_of: Callable[[str], Path],
+    cpu: Machine,
+    stated: int | None,
+    by_tokenizer: int,
+    tokens: int,
 ) -> None:
     folder = folder_of("mean")
-    change_json(folder / "tokenizer_config.json", model_max_length=64)
+    change_json(folder / "tokenizer_config.json", model_max_length=by_tokenizer)
     change_json(folder / "sentence_bert_config.json", max_seq_length=stated)
     assert read_usage(folder).reading.max_tokens == tokens
     assert read_usage(folder, UsageOptions(max_tokens=30)).reading.max_tokens == 30
@@ -179,12 +176,3 @@ def test_a_stated_length_holds_whatever_the_tokenizer_states(
         np.testing.assert_allclose(
             opened(folder, cpu).encode(texts), theirs(folder, texts), atol=1e-5
         )
-
-
-def test_a_tokenizer_that_states_no_limit_leaves_the_positions(
-    folder_of: Callable[[str], Path],
-) -> None:
-    folder = folder_of("mean")
-    change_json(folder / "tokenizer_config.json", model_max_length=10**30)
-    change_json(folder / "sentence_bert_config.json", max_seq_length=None)
-    assert read_usage(folder).reading.max_tokens == 130

@@ -8,11 +8,9 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from embedlab.core.errors import UsageError
-from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
-from embedlab.encoders.loading import scorer_for
 from embedlab.models.folder import read_usage
-from tests.encoders.opening import fingerprint, opened, spec_of
+from tests.encoders.opening import fingerprint, opened, scorer_of, spec_of
 
 TEXTS = ["A Man runs", "the dog", "a man a dog a man a dog a man a dog", "run"]
 
@@ -50,12 +48,9 @@ def test_an_option_of_reading_does_what_transformers_does(
 
 
 def test_a_dtype_is_that_of_one_model_alone(small_bert: Path) -> None:
-    wide, narrow = (
-        scorer_for(spec_of(f"{small_bert}{dtype}"), Settings(device="cpu"))
-        for dtype in ("", "@dtype=bf16")
-    )
+    wide, narrow = (scorer_of(f"{small_bert}{dtype}") for dtype in ("", "@dtype=bf16"))
     assert (wide.facts.precision, narrow.facts.precision) == ("float32", "bf16")
-    apart = np.abs(wide.encode(TEXTS) - narrow.encode(TEXTS)).max()  # type: ignore[attr-defined]
+    apart = np.abs(wide.encode(TEXTS) - narrow.encode(TEXTS)).max()
     assert 0 < apart < 0.1
 
 

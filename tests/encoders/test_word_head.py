@@ -11,13 +11,12 @@ from transformers import AutoModelForMaskedLM
 
 from embedlab.core.errors import UsageError
 from embedlab.encoders.checkpoint import load_transformer, save_model
-from embedlab.encoders.device import Machine
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.word_head import MaskedWordHead, load_word_head
 from embedlab.models.reading import UsageOptions
+from tests.training.small_runs import MACHINE
 
-MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
 
 
