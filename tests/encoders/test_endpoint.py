@@ -59,6 +59,14 @@ def load(name: str, cpu: Machine, cache: Path | None = None, *, offline: bool = 
     return load_encoder(spec, cpu, cache=cache, offline=offline)
 
 
+def assert_refused(
+    name: str, cpu: Machine, says: str, kind: type[EmbedlabError] = MissingError
+) -> EmbedlabError:
+    with pytest.raises(kind, match=says) as refused:
+        load(name, cpu).encode(["a"])
+    return refused.value
+
+
 def vectors_of(texts: Sequence[str]) -> np.ndarray:
     return np.array([vector(text) for text in texts], np.float32)
 
@@ -157,9 +165,8 @@ def test_an_address_with_parameters_and_a_header_of_ones_own(
     for options, length in {"": 6, "?dim=4": 4, "@dim=4": 4}.items():
         assert load(f"{address}{options}", cpu).encode(["a"]).shape == (1, length)
     monkeypatch.setenv("EMBEDLAB_API_HEADERS", "s3cret")
-    with pytest.raises(UsageError, match="a line that is not a header") as error:
-        load(address, cpu).encode(["a"])
-    assert "s3cret" not in error.value.message
+    error = assert_refused(address, cpu, "a line that is not a header", UsageError)
+    assert "s3cret" not in error.message
 
 
 def test_a_server_that_only_a_file_names_gets_neither_texts_nor_the_key(
@@ -185,8 +192,8 @@ def test_a_server_that_only_a_file_names_gets_neither_texts_nor_the_key(
 
 
 def test_a_server_that_is_not_there_is_one_line(server: str, cpu: Machine) -> None:
-    with pytest.raises(MissingError, match="did not answer after 6 attempts: ConnectError"):
-        load("http://127.0.0.1:9/v1#good", cpu).encode(["a"])
+    says = "did not answer after 6 attempts: ConnectError"
+    assert_refused("http://127.0.0.1:9/v1#good", cpu, says)
 
 
 def test_the_key_is_sent_and_in_no_file_and_no_message(
@@ -195,12 +202,10 @@ def test_the_key_is_sent_and_in_no_file_and_no_message(
     monkeypatch.setenv("EMBEDLAB_API_KEY", " s3cret\n")
     encoder = load(f"{server}#key", cpu, tmp_path)
     assert encoder.encode(TEXTS).shape == (4, 6)
-    with pytest.raises(EmbedlabError) as unknown:
-        load(f"{server}#unknown", cpu).encode(["a"])
+    unknown = assert_refused(f"{server}#unknown", cpu, "'unknown'", EmbedlabError)
     monkeypatch.setenv("EMBEDLAB_API_KEY", "s3cretß")
-    with pytest.raises(UsageError, match="characters that no key has") as not_a_key:
-        load(f"{server}#key", cpu).encode(["a"])
-    said = [f"{error.value.message} {error.value.hint}" for error in (unknown, not_a_key)]
+    not_a_key = assert_refused(f"{server}#key", cpu, "characters that no key has", UsageError)
+    said = [f"{error.message} {error.hint}" for error in (unknown, not_a_key)]
     stored = [path.read_text("latin-1") for path in tmp_path.rglob("*") if path.is_file()]
     assert stored
     everything = [*said, *stored, str(encoder.facts), encoder.fingerprint]
@@ -236,10 +241,8 @@ def test_a_server_that_never_comes_to_an_end_is_left(
 ) -> None:
     monkeypatch.setattr("embedlab.encoders.kinds.endpoint.REQUEST_S", 0.3)
     monkeypatch.setattr("embedlab.encoders.kinds.endpoint.ATTEMPTS", 2)
-    with pytest.raises(
-        MissingError, match=r"did not answer after 2 attempts: no whole answer within 0.3 s"
-    ):
-        load(f"{server}#{model}", cpu).encode(["a"])
+    says = r"did not answer after 2 attempts: no whole answer within 0.3 s"
+    assert_refused(f"{server}#{model}", cpu, says)
 
 
 def test_encode_goes_on_behind_a_refused_sentence_and_names_its_place(
