@@ -10,8 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from embedlab.analysis.evidence import ModelColumns, evidence_of
-from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import UsageError
 from embedlab.reports.figures import (
     FigureFile,
@@ -23,6 +21,7 @@ from embedlab.reports.figures import (
 from embedlab.reports.plots import band_means, draw_paper
 from embedlab.reports.scores import comparison_table
 from embedlab.reports.series import BANDS, FEWEST, Plot, Point, Series
+from tests.analysis.made import scored, single
 from tests.stored_scores import compared_items
 
 ONE = Series.of("one", [("a $b$", (50.0, 49.0, 51.0)), ("c", (60.0, 58.0, 63.0))])
@@ -95,15 +94,18 @@ def test_band_means_are_those_of_a_slow_count() -> None:
     np.testing.assert_allclose(found, expected)
 
 
-def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
-    score = pl.col("score")
-    usual = {"task": "sts", "by": "dataset", "metric": "spearman", "setting": "all"}
-    usual |= {"marks": "generated", "items": 20, "shared_pairs": 0}
-    rows = [("a", "one", 50.0, 3), ("b", "one", 60.0, 0), ("a", "two", 40.0, 0)]
+def evaluated(*rows: tuple[str, str, float, int], **facts: str | None) -> pl.DataFrame:
+    """The score of a model on a slice, with the shared sentences, in each of ROWS."""
+    usual: dict[str, object] = {"task": "sts", "by": "dataset", "metric": "spearman"}
+    usual |= {"setting": "all", "marks": "generated", "items": 20, "shared_pairs": 0}
+    score, known = pl.col("score"), {name: pl.lit(it) for name, it in (usual | facts).items()}
     frame = pl.DataFrame(rows, ["slice", "model", "score", "shared_sentences"], orient="row")
-    frame = frame.with_columns(
-        low=score - 2, high=score + 1, **{k: pl.lit(v) for k, v in usual.items()}
-    )
+    frame = frame.with_columns(low=score - 2, high=score + 1, **known)
+    return frame.cast({"setting": pl.String, "marks": pl.String})
+
+
+def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
+    frame = evaluated(("a", "one", 50.0, 3), ("b", "one", 60.0, 0), ("a", "two", 40.0, 0))
     (plot,), caption = figure_kind("evaluate", None).draw(frame=frame)
     assert list(plot.labels) == ["a", "b"]
     one, two = (series.points for series in plot.series)
@@ -116,12 +118,7 @@ def test_evaluated_scores_are_drawn_with_what_is_known_of_each() -> None:
 
 def test_models_whose_folders_have_one_name_are_drawn_under_their_whole_names() -> None:
     names = ("/first/model", "/second/model")
-    models = [ModelColumns(name=name, members=(name,)) for name in names]
-    rng = np.random.default_rng(0)
-    gold = rng.normal(size=60)
-    predicted = {place: gold + rng.normal(size=60) for place in range(2)}
-    evidence = [evidence_of("sts", "sts12", gold, predicted, 2, measure=MEASURES["spearman"])]
-    frame = comparison_table(compared_items(evidence, models)).frame
+    frame = comparison_table(compared_items([scored(60, (1.0, 1.0))], single(names))).frame
     (scores,), (differences,) = score_plots(frame, "dataset"), difference_plots(frame, "dataset")
     assert [series.name for series in scores.series] == [*names]
     assert [series.name for series in differences.series] == [names[1]]
@@ -185,14 +182,7 @@ def test_what_is_typed_behind_a_file_decides_the_figure(
 
 
 def test_scores_without_a_setting_are_drawn() -> None:
-    text = pl.Series([None], dtype=pl.String)  # as of the items of a task that has one way alone
-    frame = pl.DataFrame(
-        {
-            **{"task": ["nli"], "metric": ["accuracy"], "setting": text, "model": ["m"]},
-            **{"slice": ["snli"], "items": [3], "by": ["dataset"], "marks": text},
-            **{"shared_pairs": [0], "shared_sentences": [0], "score": [50.0]},
-            **{"low": [40.0], "high": [60.0], "sd": [None]},
-        }
-    )
+    # as of the items of a task that has one way alone
+    frame = evaluated(("snli", "m", 50.0, 0), setting=None, marks=None)
     (plot,) = figure_kind("evaluate", "scores").draw(frame=frame)[0]
     assert plot.labels == ["snli"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.reports.latex import to_latex
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.tables import Table, TableCell, columns_of
 
 SPECIAL = r"a_b & 100% $5 #1 {x} ~/home ^2 \n λ=0.5 τ 78.4† ± 0.3‡ −1.0 – <a> | [+1.0, +2.0]*"
 PRINTED = (
@@ -18,7 +18,7 @@ PRINTED = (
 
 
 def table(*texts: str) -> Table:
-    columns = [Column(key="model", title="model"), Column(key="score", title="50% & more")]
+    columns = columns_of("model", "score = 50% & more")
     rows = [
         {"model": text, "score": TableCell(value=78.4, text="78.40 ± 0.31 a")} for text in texts
     ]
@@ -62,8 +62,7 @@ def scores(models: int, datasets: int) -> Table:
     best = TableCell(value=91.25, text="91.25‡ ± 0.12 ab", raised="ab", is_best=True)
     other = TableCell(value=78.4, text="78.40 c", raised="c")
     names = [f"model_{number}" for number in range(models)]
-    columns = [Column(key="d", title="dataset", role="key")]
-    columns += [Column(key=name, title=name, align="left", role="score") for name in names]
+    columns = columns_of("d = dataset [key]", *(f"{name} [score] <" for name in names))
     cells = dict.fromkeys(names, other) | {"model_0": best}
     return Table(
         title="Scores",
@@ -91,11 +90,7 @@ def test_a_table_with_a_caption_is_a_float_whose_best_is_bold_and_whose_letters_
 
 
 def wrapping() -> Table:
-    columns = [
-        Column(key="g", title="group", role="group"),
-        Column(key="t", title="text", role="text"),
-        Column(key="n", title="n"),
-    ]
+    columns = columns_of("g = group [group]", "t = text [text]", "n")
     rows = [
         {"g": group, "t": "some/long_name and words " * 9, "n": 1}
         for group in ("one", "one", "two")
@@ -104,7 +99,7 @@ def wrapping() -> Table:
 
 
 def test_texts_share_the_width_and_no_rows_are_comments_alone() -> None:
-    columns = [Column(key=key, title=key, role="text") for key in "abc"]
+    columns = columns_of("a [text]", "b [text]", "c [text]")
     row = dict.fromkeys("abc", "x")
     assert r"{p{0.25\linewidth}p{0.25\linewidth}p{0.25\linewidth}}" in to_latex(
         Table(title="t", columns=columns, rows=[row])

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from embedlab.core.note import Note
 from embedlab.reports.layout import plain_text, table_lines
 from embedlab.reports.scores import with_model_rows
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.tables import Table, TableCell, columns_of, score_columns
 
 DATASETS = ("sts12", "sts13", "sts-benchmark", "sick-r", "average of seven")
 MODELS = ("snli-supcl", "sbert-defsent-multi", "sup-simcse-bert-base?pooling=cls", "dice")
@@ -17,12 +17,11 @@ MODELS = ("snli-supcl", "sbert-defsent-multi", "sup-simcse-bert-base?pooling=cls
 def compared(count: int) -> Table:
     """The table of a comparison of COUNT models."""
     models = MODELS[:count]
-    columns = [Column(key="slice", title="dataset", role="key"), Column(key="pairs", title="pairs")]
-    columns += [Column(key=name, title=name, align="left", role="score") for name in models]
-    columns += [
-        Column(key=f"{name}.delta", title=f"{name} − {models[0]}", align="left", role="difference")
-        for name in models[1:]
-    ]
+    columns = columns_of("slice = dataset [key]", "pairs")
+    columns += score_columns(dict(zip(models, models, strict=True)), "left")
+    columns += columns_of(
+        *(f"{name}.delta = {name} − {models[0]} [difference] <" for name in models[1:])
+    )
     cells = {
         name: TableCell(value=70.5, text=f"70.5{place}† ± 0.3{place} ab")
         for place, name in enumerate(models)
@@ -72,9 +71,8 @@ def test_models_can_be_the_rows_without_differences() -> None:
 
 @pytest.mark.parametrize("text", ["-0.00", "+0.00", "−0.00", "-0.00 [-0.00, +0.12]*", "−0.0 ± 0.1"])
 def test_no_number_is_minus_zero(text: str) -> None:
-    columns = [Column(key="a", title="a"), Column(key="b", title="b", digits=2), Column("c", "c")]
     row = {"a": TableCell(value=-0.001, text=text), "b": -0.001, "c": "a-0.00 stays -0.00"}
-    table = Table(columns=columns, rows=[row])
+    table = Table(columns=columns_of("a", "b .2", "c"), rows=[row])
     for written in (plain_text(table), table.to_markdown()):
         numbers, word, _ = written.partition("a-0.00 stays -0.00")
         assert word
@@ -96,9 +94,7 @@ TITLES = {"/a/b": "b", "dice": "dice"}
 
 
 def noted(**more: bool) -> Table:
-    return Table(
-        columns=[Column(key="a", title="a")], rows=[{"a": 1}], notes=NOTES, titles=TITLES, **more
-    )
+    return Table(columns=columns_of("a"), rows=[{"a": 1}], notes=NOTES, titles=TITLES, **more)
 
 
 def test_notes_are_grouped_over_models_under_the_names_of_the_table() -> None:
@@ -116,6 +112,6 @@ def test_all_notes_are_in_json_and_with_the_option() -> None:
 
 
 def test_columns_that_are_all_minor_are_shown_row_by_row_where_they_do_not_fit() -> None:
-    columns = [Column(key=key, title=key, role="minor") for key in ("first", "second")]
+    columns = columns_of("first [minor]", "second [minor]")
     text = shown(Table(columns=columns, rows=[{"first": "1.234567", "second": "8.901234"}]), 17)
     assert text.split() == ["first", "1.234567", "second", "8.901234"]

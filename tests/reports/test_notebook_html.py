@@ -5,17 +5,14 @@ a name could add.
 from xml.etree import ElementTree
 
 from embedlab.reports.pages import report_html
-from embedlab.reports.tables import Column, Table, TableCell
+from embedlab.reports.tables import Table, TableCell, columns_of
 
 
 def test_a_score_says_its_interval_where_the_pointer_rests_and_a_name_is_never_markup() -> None:
     cell = TableCell(
         value=91.2, text="91.20‡ a", raised="a", is_best=True, hover="95% interval 90.00 to 92.00"
     )
-    columns = [
-        Column(key="model", title="model", role="key"),
-        Column(key="x", title="sts12", align="right", role="score"),
-    ]
+    columns = columns_of("model [key]", "x = sts12 [score] >")
     rows = [{"model": "<script>alert(1)</script>", "x": cell}]
     root = ElementTree.fromstring(report_html([Table(title="<x>", columns=columns, rows=rows)]))
     found = {element.tag: element for element in root.iter()}

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embedlab.analysis.evidence import ModelColumns, evidence_of
-from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.power import detectable
 from embedlab.analysis.seed_notes import HANGS
 from embedlab.analysis.weighing import Topic
@@ -16,23 +15,16 @@ from embedlab.reports.layout import plain_text
 from embedlab.reports.power_table import power_table
 from embedlab.reports.tables import Table
 from embedlab.scoring.task_comparison import TaskComparison
+from tests.analysis.made import recipe, scored
 from tests.stored_scores import compared_items
 
-A = ModelColumns(name="a", members=("a@1", "a@2", "a@3"), seeds=(1, 2, 3))
-B = ModelColumns(name="b", members=("b@1", "b@2", "b@3"), seeds=(1, 2, 3))
-
-
-SINGLES = [ModelColumns(name=name, members=(f"{name}@1",), seeds=(1,)) for name in "ab"]
+A, B = recipe("a", 3), recipe("b", 3)
+SINGLES = (recipe("a", 1), recipe("b", 1))
 
 
 def compared_of(first: ModelColumns, second: ModelColumns) -> TaskComparison:
-    rng = np.random.default_rng(0)
-    gold = rng.normal(size=300)
-    count = len(first.members) + len(second.members)
-    skill = rng.uniform(0.8, 1.4, count)
-    predicted = {place: gold + rng.normal(scale=skill[place], size=300) for place in range(count)}
-    evidence = [evidence_of("sts", "sts12", gold, predicted, count, measure=MEASURES["spearman"])]
-    return compared_items(evidence, [first, second])
+    noises = np.linspace(0.8, 1.4, len(first.members) + len(second.members))
+    return compared_items([scored(300, noises.tolist(), key="sts12")], [first, second])
 
 
 def table_of(

@@ -14,12 +14,7 @@ from embedlab.reports.tables import Column, Table, TableCell, columns_of
 def table() -> Table:
     return Table(
         title="STS [test]",
-        columns=[
-            Column(key="dataset", title="dataset"),
-            Column(key="pairs", title="pairs"),
-            Column(key="score", title="Spearman"),
-            Column(key="delta", title="Δ", digits=1),
-        ],
+        columns=columns_of("dataset", "pairs", "score = Spearman", "delta = Δ .1"),
         rows=[
             {
                 "dataset": "sts12",
@@ -84,11 +79,11 @@ def test_terminal_table_aligns_numbers_and_takes_brackets_as_text(table: Table) 
 SENTENCE = "A man with a hat is playing a long and slow song on an old guitar."
 PAIRS = Table(
     title="Pairs",
-    columns=[
-        Column(key="dataset", title="dataset"),
-        Column(key="sentence", title="sentence", role="sentence"),
-        *(Column(key=f"n{number}", title=f"number {number}") for number in range(4)),
-    ],
+    columns=columns_of(
+        "dataset",
+        "sentence [sentence]",
+        *(f"n{number} = number {number}" for number in range(4)),
+    ),
     rows=[
         {"dataset": "sts-benchmark", "sentence": SENTENCE}
         | {f"n{number}": 123450 + number for number in range(4)}
@@ -120,7 +115,7 @@ def test_a_row_becomes_a_block_only_where_its_columns_need_more_than_the_termina
 
 def test_truth_is_said_in_words_and_not_aligned_as_a_number() -> None:
     table = Table(
-        columns=[Column(key="best", title="best")],
+        columns=columns_of("best"),
         rows=[{"best": True}, {"best": False}, {"best": None}],
     )
     assert table.to_markdown() == "| best |\n| --- |\n| yes |\n| no |\n| – |\n"
@@ -128,7 +123,7 @@ def test_truth_is_said_in_words_and_not_aligned_as_a_number() -> None:
 
 
 def test_without_rows_there_is_a_header_and_without_columns_only_title_and_notes() -> None:
-    empty = Table(columns=[Column(key="run", title="run")], rows=[])
+    empty = Table(columns=columns_of("run"), rows=[])
     assert empty.to_csv() == "run\n"
     assert any("run" in line for line in lines(empty))
     assert json.loads(empty.to_json()) == {"title": "", "rows": [], "notes": []}
