@@ -29,18 +29,9 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def start(folder: Path, *words: str, generated: bool = True) -> "subprocess.Popen[str]":
-    program = [
-        sys.executable,
-        "-m",
-        "embedlab",
-        "tui",
-        "--serve",
-        *(["--data", "tiny"] if generated else []),
-        "--runs",
-        str(folder / "runs"),
-        *words,
-    ]
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    program = [sys.executable, "-m", "embedlab", "tui", "--serve", "--data", "tiny"]
+    program += ["--runs", str(folder / "runs"), *words]
     # A server that several tests share begins before the home of any test is made.
     home = {
         name: str(folder / "home" / name)
@@ -246,8 +237,8 @@ async def ended(
 
 
 @contextmanager
-def starter_server(folder: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
-    server = start(folder, "--data", "starter", "--port", str(free_port()), generated=False)
+def server_of(folder: Path) -> "Iterator[tuple[subprocess.Popen[str], str]]":
+    server = start(folder, "--port", str(free_port()))
     try:
         yield server, address(server)
     finally:
@@ -266,7 +257,7 @@ async def connect(client: Any, url: str, query: str = "?width=100&height=30") ->
 async def test_a_dashboard_waits_loaded_takes_its_browsers_size_and_ends_with_a_killed_server(
     tmp_path: Path, client: Any
 ) -> None:
-    with starter_server(tmp_path) as (server, url):
+    with server_of(tmp_path) as (server, url):
         waiting = await loaded(server)
         first = await connect(client, url, "?width=97&height=31")
         await shown(first, "\x1b[31;1H")
@@ -288,7 +279,7 @@ async def test_a_dashboard_waits_loaded_takes_its_browsers_size_and_ends_with_a_
 async def test_dashboards_end_with_their_clients_and_with_a_server_that_is_stopped(
     tmp_path: Path, client: Any
 ) -> None:
-    with starter_server(tmp_path) as (server, url):
+    with server_of(tmp_path) as (server, url):
         # More than one connection may be cut while its dashboard still loads.
         cut = [await connect(client, url) for _ in range(2)]
         processes = dashboards_of(server)
