@@ -56,11 +56,11 @@ def opened(made: Made) -> Open:
     @asynccontextmanager
     async def open_dashboard(
         size: tuple[int, int] = (140, 45), models: Sequence[str] = ("near", "far")
-    ) -> AsyncIterator[Pilot[None]]:
+    ) -> AsyncIterator[tuple[Dashboard, Pilot[None]]]:
         app = made(models)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: app.view is not None)
             await pilot.pause()
-            yield pilot
+            yield app, pilot
 
     return open_dashboard

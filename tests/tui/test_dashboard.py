@@ -24,20 +24,22 @@ from embedlab.tui.compare.room import CompareRoom
 from embedlab.tui.data.room import DataRoom
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.header import Header
-from embedlab.tui.questions import QUIET_S, Confirm
-from embedlab.tui.runs.launch_sheet import LaunchSheet
+from embedlab.tui.questions import Confirm
 from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.sidebar import Sidebar
 from embedlab.tui.workbench import ShownItems
 from tests.stored_scores import say
 from tests.tui.world import (
     Open,
+    answer,
     at_once,
-    dashboard,
+    launch_sheet,
+    lists,
     make_grid,
     make_run,
     screen_text,
     shown_of,
+    shows,
     until,
 )
 
@@ -97,8 +99,7 @@ async def test_a_remembered_filter_that_cannot_be_read_does_not_keep_the_models_
 
 
 async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         make_run(app.settings, "one", 1, Finished(step=30))
         for keys in ("1", "1z", "2", "2z", "3", "3z"):
             await pilot.press(*keys)
@@ -138,8 +139,7 @@ async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
     opened: Open, cell: "subprocess.Popen[str]"
 ) -> None:
     """They were pasted, or meant for what opens a moment later."""
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         kept = make_run(app.settings, "keepme", 1, Finished(step=30))
 
         async def back_to_runs() -> None:
@@ -154,7 +154,7 @@ async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
             return not is_heard and cell.poll() is None and kept.recipe_file.exists()
 
         await pilot.press("3")
-        await until(pilot, lambda: len(app.query_one(RunsRoom).runs.entries) == 2)
+        await lists(pilot, 2)
         for keys, seen in (
             (["c"], "Score/Reference"),
             (["n"], "search, or a file path"),
@@ -169,7 +169,7 @@ async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
         ):
             await back_to_runs()
             await pilot.press(*keys)
-            await until(pilot, lambda seen=seen: seen in screen_text(app))
+            await shows(pilot, seen)
             at_once(pilot, "/xXy")
             await pilot.pause()
             assert is_harmless(), keys
@@ -177,20 +177,44 @@ async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
         at_once(pilot, "jkXyx" * 50)
         await pilot.pause()
         await back_to_runs()
-        await pilot.press("G", "X")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.pause(2 * QUIET_S)  # so that a yes alone would be meant
-        at_once(pilot, "yjk")
-        await until(pilot, lambda: not isinstance(app.screen, Confirm))
-        await pilot.pause(2 * QUIET_S)
         assert is_harmless()
+
+
+async def test_a_yes_is_heard_some_time_after_the_question_and_counts_unless_a_key_follows(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("embedlab.tui.questions.QUIET_S", 60.0)
+    async with opened() as (app, pilot):
+        kept = make_run(app.settings, "keepme", 1, Finished(step=30))
+
+        async def question() -> Confirm:
+            await pilot.press("X")
+            await until(pilot, lambda: isinstance(app.screen, Confirm))
+            assert isinstance(app.screen, Confirm)
+            return app.screen
+
+        await pilot.press("3")
+        await lists(pilot, 1)
+        early = await question()
+        await pilot.press("y")
+        assert early._yes is None
+        await pilot.press("j")  # any other key is a no
+        await until(pilot, lambda: app.screen is app.main)
+        late = await question()
+        late._opened_s -= 99.0
+        await pilot.press("y")
+        await pilot.pause(0.1)
+        assert late._yes is not None
+        assert app.screen is late
+        await pilot.press("y")  # a second yes is a key that follows, too
+        await until(pilot, lambda: app.screen is app.main)
+        assert kept.recipe_file.exists()
 
 
 async def test_the_sidebar_chooses_and_scores_and_nothing_else_changes_the_models(
     opened: Open, scored: list[str]
 ) -> None:
-    async with opened(models=("near", "far", "part")) as pilot:
-        app = dashboard(pilot)
+    async with opened(models=("near", "far", "part")) as (app, pilot):
         await pilot.press("c")
         sidebar = app.query_one(Sidebar)
         await until(pilot, lambda: app.focused is sidebar and sidebar.line)
@@ -219,8 +243,7 @@ async def test_a_fourth_model_is_compared_in_six_keys(
     opened: Open, scored: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("embedlab.tui.app.selectable_models", lambda settings: ("fourth",))
-    async with opened(models=("near", "far", "part")) as pilot:
-        app = dashboard(pilot)
+    async with opened(models=("near", "far", "part")) as (app, pilot):
         await pilot.press("c", "j", "j", "j", "enter", "2")
         assert app.models == ("near", "far", "part", "fourth")
         assert scored == ["fourth"]
@@ -237,17 +260,14 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
     )
     file = tmp_path / "mine.csv"
     file.write_text("sentence1,sentence2,score\na cat,a dog,2\n")
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: isinstance(app.focused, Input))
-        at_once(pilot, f"{tmp_path / 'none.csv'}\r")
+        await answer(pilot, str(tmp_path / "none.csv"))
         await until(pilot, lambda: app._notifications)
         assert app.shown_task != str(tmp_path / "none.csv")  # it stays where it was
         compare, before = app.query_one(CompareRoom), app.view
         await pilot.press("2", "ctrl+o")
-        await until(pilot, lambda: isinstance(app.focused, Input))
-        at_once(pilot, f"{file}\r")
+        await answer(pilot, str(file))
         await until(pilot, lambda: app.shown_task == str(file))
         await until(pilot, lambda: app.view and len(app.view.rows) == 8 and app.comparison)
         assert app.room.TITLE == "Data"
@@ -263,55 +283,48 @@ async def test_a_file_of_fewer_pairs_is_opened_from_inside(
 
 
 async def test_opening_a_row_keeps_the_filter(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         field, compare = app.query_one("#data-filter", Input), app.query_one(CompareRoom)
-        for typed, opened_text in (
-            ("gold>2", "gold>2 dataset:sick-r"),
-            ("gold>4 or gold<2", "gold>4 dataset:sick-r or gold<2 dataset:sick-r"),
-        ):
-            await pilot.press("1", "slash")
-            field.value = typed
-            await until(pilot, lambda typed=typed: app.view and app.view.expression == typed)
-            await pilot.press("enter", "2")
-            await until(pilot, lambda: compare.comparison and compare._lines)
-            await pilot.press("g", "j", "enter")
-            await until(pilot, lambda text=opened_text: field.value == text)
-            await until(
-                pilot, lambda: app.view and set(app.view.facts.blocks[app.view.rows]) == {1}
-            )
+        typed = "gold>4 or gold<2"
+        await pilot.press("slash")
+        field.value = typed
+        await until(pilot, lambda: app.view and app.view.expression == typed)
+        await pilot.press("enter", "2")
+        await until(pilot, lambda: compare.comparison and compare._lines)
+        await pilot.press("g", "j", "enter")
+        opened_text = "gold>4 dataset:sick-r or gold<2 dataset:sick-r"
+        await until(pilot, lambda: field.value == opened_text)
+        await until(pilot, lambda: app.view and set(app.view.facts.blocks[app.view.rows]) == {1})
 
 
 async def test_what_is_typed_finds_each_command_once_with_its_key(opened: Open) -> None:
-    async with opened() as pilot:
-        titles = [command.title for command in pilot.app.get_system_commands(pilot.app.screen)]
+    async with opened() as (app, _):
+        titles = [command.title for command in app.get_system_commands(app.screen)]
         assert len(titles) == len(set(titles))
         assert {"Dataset  ]", "Sort  s", "Pane  tab", "sort by gap"} <= set(titles)
 
 
 async def test_the_recipe_that_is_typed_wins_and_the_arrow_goes_to_the_list(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         await pilot.press("3", "n")
-        await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
+        sheet = await launch_sheet(pilot)
         at_once(pilot, "snli-supcl")  # the grids of that name come first
-        await until(pilot, lambda: app.screen._choice.key == "recipe snli-supcl")  # type: ignore[attr-defined]
+        await until(pilot, lambda: sheet._choice.key == "recipe snli-supcl")
         await pilot.press("down")
-        assert app.focused is app.screen.query_one("#choices")
+        assert app.focused is sheet.query_one("#choices")
 
 
 async def test_a_run_that_is_gone_to_is_under_the_cursor_and_offers_what_it_allows(
     opened: Open,
 ) -> None:
     """Also where it is listed already, behind a search, or a cell of a grid that is folded."""
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         cell = make_grid(app.settings).variants[1].run
         run = make_run(app.settings, "first", 1)
         make_run(app.settings, "second", 1, Finished(step=30))
         await pilot.press("3")
         room = app.query_one(RunsRoom)
-        await until(pilot, lambda: len(room.runs.entries) == 3)
+        await lists(pilot, 3)
         for name, grid in (("second", ""), ("first", ""), (cell, "mine"), ("second", "")):
             at_once(pilot, "/mine\r")
             await until(pilot, lambda: room.words == "mine")
@@ -321,22 +334,15 @@ async def test_a_run_that_is_gone_to_is_under_the_cursor_and_offers_what_it_allo
             assert not room.query_one("#run-filter", Input).display
             assert not room.words
         app.go_to_run("first")
-        await until(pilot, lambda: "o Resume" in screen_text(app))
+        await shows(pilot, "o Resume")
         say(run, Finished(step=30))
         await until(pilot, lambda: "o Resume" not in screen_text(app))
 
 
 async def test_a_typed_form_is_there_again(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
-
-        async def sheet() -> LaunchSheet:
-            await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
-            assert isinstance(app.screen, LaunchSheet)
-            return app.screen
-
+    async with opened() as (app, pilot):
         await pilot.press("3", "n")
-        first = await sheet()
+        first = await launch_sheet(pilot)
         headings = [option.disabled for option in first.query_one(OptionList).options[:2]]
         assert headings == [True, False]
         at_once(pilot, "tau\r")
@@ -350,20 +356,19 @@ async def test_a_typed_form_is_there_again(opened: Open) -> None:
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await pilot.press("n")
-        again = await sheet()
+        again = await launch_sheet(pilot)
         await until(pilot, lambda: again._own and again.form.values.get("rows") == "77")
 
 
 async def test_at_every_size_eight_items_and_a_help_of_one_screen_are_shown(opened: Open) -> None:
-    async with opened((200, 60)) as pilot:
-        app = dashboard(pilot)
+    async with opened((200, 60)) as (app, pilot):
         table = app.query_one(ItemTable)
         for width, height in ((200, 60), (140, 45), (80, 24)):
             await pilot.resize_terminal(width, height)
             await until(pilot, lambda: (table.size.height - 1) // table.lines_each >= 8)
             for room in "231" if width < 200 else "":
                 await pilot.press(room, "question_mark")
-                await until(pilot, lambda: "everywhere" in screen_text(app))
+                await shows(pilot, "everywhere")
                 box = app.screen.query_one(VerticalScroll)
                 assert box.max_scroll_y == 0
                 text = screen_text(app)
@@ -376,24 +381,23 @@ async def test_a_small_screen_names_the_rooms_and_shows_rows_and_why_without_col
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with opened((80, 24)) as pilot:
-        app = dashboard(pilot)
+    async with opened((80, 24)) as (app, pilot):
         await until(pilot, lambda: app.comparison)
         first, *_, keys = screen_text(app).splitlines()
         assert first.startswith("  1 Data  2 Compare  3 Runs    tiny › ")
         assert "? Help" in keys
         await pilot.press("2", "w")
-        await until(pilot, lambda: "near alone is right on" in screen_text(app))
+        await shows(pilot, "near alone is right on")
         shown = screen_text(app)
         assert "far alone is right on" in shown
         assert "difference from near in points" in shown
         await pilot.press("p")
-        await until(pilot, lambda: "far ↑ against near →" in screen_text(app))
+        await shows(pilot, "far ↑ against near →")
         assert "alone is right on" not in screen_text(app)
         await pilot.press("w")
-        await until(pilot, lambda: "near alone is right on" in screen_text(app))
+        await shows(pilot, "near alone is right on")
         await pilot.press("3")
-        await until(pilot, lambda: "no runs yet" in screen_text(app))
+        await shows(pilot, "no runs yet")
         panel = app.query_one("#run-side").region
         assert (panel.x, panel.width) == (0, 80)
         assert "come here too" in " ".join(screen_text(app).replace("┃", " ").split())
@@ -402,12 +406,11 @@ async def test_a_small_screen_names_the_rooms_and_shows_rows_and_why_without_col
 async def test_numbers_of_runs_stay_below_their_titles_when_the_list_gets_short(
     opened: Open,
 ) -> None:
-    async with opened((200, 30)) as pilot:
-        app = dashboard(pilot)
+    async with opened((200, 30)) as (app, pilot):
         for number in range(30):
             make_run(app.settings, f"run-{number}", 1, Finished(step=30), losses=(1.0,))
         await pilot.press("3")
-        await until(pilot, lambda: "✓ run-29" in screen_text(app))
+        await shows(pilot, "✓ run-29")
         await pilot.press("/", *"run-7")
         await until(pilot, lambda: "✓ run-29" not in screen_text(app))
         lines = screen_text(app).splitlines()
@@ -417,8 +420,7 @@ async def test_numbers_of_runs_stay_below_their_titles_when_the_list_gets_short(
 
 
 async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -> None:
-    async with opened((50, 12)) as pilot:
-        app = dashboard(pilot)
+    async with opened((50, 12)) as (app, pilot):
         assert "too small" in str(app.screen.render())
         await pilot.resize_terminal(100, 30)
         await until(pilot, lambda: app.screen is app.main)
@@ -434,8 +436,7 @@ async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -
 async def test_the_search_for_commands_is_open_once_under_whatever_is_over_it(
     opened: Open,
 ) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         await pilot.press("ctrl+p")
         app.push_screen(ModalScreen())
         await pilot.press("ctrl+p")
@@ -446,86 +447,76 @@ async def test_the_search_for_commands_is_open_once_under_whatever_is_over_it(
 
 
 async def test_the_sidebar_goes_where_it_has_no_room_beside_the_others(opened: Open) -> None:
-    async with opened((80, 24)) as pilot:
-        app = dashboard(pilot)
+    async with opened((80, 24)) as (app, pilot):
         sidebar, rooms = app.query_one(Sidebar), app.query_one("#rooms")
 
-        async def shows(*, is_called: bool) -> None:
-            await until(
-                pilot, lambda: (sidebar.display, rooms.display) == (is_called, not is_called)
-            )
+        async def sidebar_is(*, called: bool) -> None:
+            await until(pilot, lambda: (sidebar.display, rooms.display) == (called, not called))
 
         for room in "123":
             await pilot.press(room)
-            await shows(is_called=False)
+            await sidebar_is(called=False)
             await pilot.press("c")
-            await shows(is_called=True)
+            await sidebar_is(called=True)
             await until(pilot, lambda: sidebar.outer_size.width == 80)
             await pilot.press("escape")
-            await shows(is_called=False)
+            await sidebar_is(called=False)
         await pilot.press("c", "slash")
         await until(pilot, lambda: isinstance(app.focused, Input) and rooms.display)
         await pilot.press("escape", "c", "2")
-        await shows(is_called=False)
+        await sidebar_is(called=False)
         assert app.room.id == "compare"
 
 
 async def test_what_is_focused_marked_and_typed_is_seen(opened: Open) -> None:
     """A heavier border; signs that no chosen model has; words that are no markup."""
-    async with opened() as pilot:
-        app = dashboard(pilot)
-
-        async def shows(text: str) -> None:
-            await until(pilot, lambda: re.search(text, screen_text(app), re.MULTILINE))
-
+    async with opened() as (app, pilot):
         for name in ("one", "two"):
             make_run(app.settings, name, 1, Finished(step=30))
-        await shows("┏━ items")
+        await shows(pilot, "┏━ items")
         await pilot.press("tab", "tab")
-        await shows("┏━ gold")
+        await shows(pilot, "┏━ gold")
         await pilot.press("2", "tab")
-        await shows("┏━ why")
+        await shows(pilot, "┏━ why")
         await pilot.press("3")
-        await until(pilot, lambda: len(app.query_one(RunsRoom).runs.entries) == 2)
+        await lists(pilot, 2)
         await pilot.press("space", "j", "space")
-        await shows(r"^[│┃].*▲ .*\n[│┃].*◆ ")
+        marked = re.compile(r"^[│┃].*▲ .*\n[│┃].*◆ ", re.MULTILINE)
+        await until(pilot, lambda: marked.search(screen_text(app)))
         await pilot.press("tab")
-        await shows("┏━ loss")
+        await shows(pilot, "┏━ loss")
         await pilot.press("c")
-        await shows("┏━ models")
+        await shows(pilot, "┏━ models")
         await pilot.press("slash", *"/[/")
-        await shows(r" · //\[/")
+        await shows(pilot, " · //[/")
 
 
 async def test_what_is_shown_is_written_as_csv(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
+        file = tmp_path / "some.csv"
         await pilot.press("space", "j", "space", "e")
-        await until(pilot, lambda: isinstance(app.focused, Input) and len(app.screen_stack) > 1)
-        assert isinstance(app.focused, Input)
-        app.focused.value = str(tmp_path / "some.csv")
-        await pilot.press("enter")
-        await until(pilot, (tmp_path / "some.csv").exists)
-        table = pl.read_csv(tmp_path / "some.csv")
+        await answer(pilot, str(file))
+        await until(pilot, file.exists)
+        table = pl.read_csv(file)
         assert table.columns[:5] == ["dataset", "item", "sentence1", "sentence2", "gold"]
         assert table["item"].to_list() == [0, 2]
         assert app.view is not None
         assert table["near"].to_list() == app.view.facts.predictions["near"][[0, 2]].tolist()
         reported: list[EmbedlabError] = []
         monkeypatch.setattr(app, "report", reported.append)
+        file.write_text("mine")
         await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.focused, Input) and len(app.screen_stack) > 1)
-        app.focused.value = str(tmp_path / "some.csv")
-        await pilot.press("enter")  # what is there is not replaced
+        await answer(pilot, str(file))
         await until(pilot, lambda: "exists already" in " ".join(map(str, reported)))
+        assert file.read_text() == "mine"
 
 
 async def test_the_header_of_a_folder_without_a_name_and_no_run_shows_the_rooms(
     opened: Open,
 ) -> None:
-    async with opened() as pilot:
-        header = dashboard(pilot).query_one(Header)
+    async with opened() as (app, _):
+        header = app.query_one(Header)
         header.show("runs", ["", ""], Content(), Content())
         assert "3 Runs" in header.render().plain

@@ -13,16 +13,15 @@ from embedlab.tui.data.histogram import Histogram
 from embedlab.tui.data.model import GAP
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.data.what_if import WhatIf
-from tests.tui.world import Open, at_once, dashboard, screen_text, until
+from tests.tui.world import Open, at_once, screen_text, shows, until
 
 
 async def test_items_are_ordered_and_filtered_by_keys(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         table = app.query_one(ItemTable)
         line, error = app.query_one("#data-filter", Input), app.query_one("#filter-error", Static)
 
-        async def shows(expression: str, items: int) -> None:
+        async def picks(expression: str, items: int) -> None:
             await until(pilot, lambda: app.view and app.view.expression == expression)
             await until(pilot, lambda: app.view and len(app.view.rows) == items)
 
@@ -33,20 +32,20 @@ async def test_items_are_ordered_and_filtered_by_keys(opened: Open) -> None:
         gold = app.view.facts.gold
         for text, fitting in (("gold>4", gold > 4), ("gold<1", gold < 1)):
             at_once(pilot, f"/{text}\r")
-            await shows(text, fitting.sum())
+            await picks(text, fitting.sum())
             assert fitting[app.view.rows].all()
             await until(pilot, lambda: app.focused is table)
             await pilot.press("escape")
-            await shows("", 120)
+            await picks("", 120)
         await pilot.press("slash", "up", "up")  # to what was typed before
         assert line.value == "gold>4"
         await pilot.press("down")
         assert line.value == "gold<1"
         await pilot.press("escape")
-        await shows("", 120)
+        await picks("", 120)
         at_once(pilot, "/golt>4\r")
         await until(pilot, lambda: error.display)
-        await shows("", 120)
+        await picks("", 120)
         await until(pilot, lambda: app.focused is table)
         await pilot.press("escape")
         at_once(pilot, "/dataset:sick\r")
@@ -68,18 +67,17 @@ def test_a_sentence_fills_its_cells_and_says_where_it_is_cut(
 
 
 async def test_a_head_without_room_for_the_number_of_items_is_drawn(opened: Open) -> None:
-    async with opened() as pilot:
-        table = pilot.app.query_one(ItemTable)
+    async with opened() as (app, _):
+        table = app.query_one(ItemTable)
         table._text_width = 4  # as with many items and models in a narrow window
         assert "".join(part.text for part in table._header()).endswith("1 of 120")
 
 
 async def test_one_model_alone_has_scores_and_no_differences(opened: Open) -> None:
-    async with opened(models=("near",)) as pilot:
-        app = dashboard(pilot)
+    async with opened(models=("near",)) as (app, pilot):
         await until(pilot, lambda: app.comparison)
         await pilot.press("2")
-        await until(pilot, lambda: "c chooses another model to compare with" in screen_text(app))
+        await shows(pilot, "c chooses another model to compare with")
         shown = screen_text(app)
         assert "╭─ scores" in shown.replace("┏━", "╭─")
         assert "diff" not in shown
@@ -87,11 +85,10 @@ async def test_one_model_alone_has_scores_and_no_differences(opened: Open) -> No
 
 
 async def test_a_pane_alone_has_its_whole_panel_until_the_focus_leaves_it(opened: Open) -> None:
-    async with opened((100, 24)) as pilot:
-        app = dashboard(pilot)
+    async with opened((100, 24)) as (app, pilot):
         await until(pilot, lambda: app.comparison)
         await pilot.press("2")
-        await until(pilot, lambda: "difference from near" in screen_text(app))
+        await shows(pilot, "difference from near")
         await pilot.press("z")
         await until(pilot, lambda: "1 Data" not in screen_text(app))
         top, head, *_, bottom, keys = screen_text(app).splitlines()
@@ -101,13 +98,12 @@ async def test_a_pane_alone_has_its_whole_panel_until_the_focus_leaves_it(opened
         assert keys.startswith("⏎ Open")
         await pilot.press("1", "z", "enter")  # the details take the place of the table
         await until(pilot, lambda: app.focused is app.query_one("#item-card"))
-        await until(pilot, lambda: "1 Data" in screen_text(app))
+        await shows(pilot, "1 Data")
         assert "item 0" in screen_text(app)
 
 
 async def test_a_range_of_a_histogram_filters_and_is_taken_away(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         await pilot.press("tab", "tab")
         assert app.focused is app.query_one("#gold-bins", Histogram)
         await pilot.press("right", "enter", "right", "right", "enter")
@@ -123,8 +119,7 @@ async def test_a_range_of_a_histogram_filters_and_is_taken_away(opened: Open) ->
 
 
 async def test_both_sentences_can_be_edited_by_hand_or_by_a_rule_and_left(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         table, pane = app.query_one(ItemTable), app.query_one(WhatIf)
         await pilot.press("v")
         await until(pilot, lambda: pane.display and isinstance(app.focused, Input))
@@ -145,8 +140,7 @@ async def test_both_sentences_can_be_edited_by_hand_or_by_a_rule_and_left(opened
 
 
 async def test_a_typed_pair_is_scored_under_the_signs_of_the_chosen_models(opened: Open) -> None:
-    async with opened(models=("near", "dice")) as pilot:
-        app = dashboard(pilot)
+    async with opened(models=("near", "dice")) as (app, pilot):
         pane = app.query_one(WhatIf)
         answer = pane.query_one(Static)
         await pilot.press("v")
@@ -165,8 +159,7 @@ async def test_a_typed_pair_is_scored_under_the_signs_of_the_chosen_models(opene
 
 
 async def test_items_are_turned_round_copied_noted_and_limited_to_a_dataset(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         table = app.query_one(ItemTable)
         await pilot.press("s", "S")
         await until(pilot, lambda: app.view and app.view.sort == GAP)
@@ -179,25 +172,24 @@ async def test_items_are_turned_round_copied_noted_and_limited_to_a_dataset(open
         assert app.clipboard == "\n".join(pair)
         await pilot.press("number_sign")
         at_once(pilot, "odd\r")
-        await until(pilot, lambda: "odd" in screen_text(app))
+        await shows(pilot, "odd")
         first = app.shown.datasets[0]
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: app.items.dataset == first)
         blocks = app.view.facts.outcomes.blocks
         assert {blocks[app.view.facts.blocks[row]].dataset for row in app.view.rows} == {first}
         await pilot.press("left_square_bracket", "i")
-        await until(pilot, lambda: "what limits the numbers" in screen_text(app))
+        await shows(pilot, "what limits the numbers")
         assert app.items.dataset is None
 
 
 async def test_rows_of_a_comparison_are_cut_sorted_and_limited_by_keys(opened: Open) -> None:
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         room = app.query_one(CompareRoom)
         await pilot.press("2")
         await until(pilot, lambda: room.comparison is not None)
         await pilot.press("b")
-        await until(pilot, lambda: "source" in screen_text(app))
+        await shows(pilot, "source")
         await until(pilot, lambda: room.comparison and room.comparison.slicing.by == "source")
         await pilot.press("A", "C")
         await until(pilot, lambda: room.comparison and room.comparison.slicing.common)
@@ -207,12 +199,11 @@ async def test_rows_of_a_comparison_are_cut_sorted_and_limited_by_keys(opened: O
         deltas = [abs(line.delta) for line in room._lines]
         assert deltas == sorted(deltas, reverse=True)
         await pilot.press("p")
-        await until(pilot, lambda: "against gold →" in screen_text(app))
+        await shows(pilot, "against gold →")
 
 
 async def test_the_rooms_look_as_their_pictures(opened: Open) -> None:
-    async with opened((140, 40)) as pilot:
-        app = dashboard(pilot)
+    async with opened((140, 40)) as (app, pilot):
         room = app.query_one(CompareRoom)
         await pilot.press("2")
         await until(pilot, lambda: screen_text(app) == picture("compare-140x40"))

@@ -13,6 +13,7 @@ from embedlab.tui.data.model import (
     GAP,
     GOLD,
     Facts,
+    View,
     bins_of,
     item_of,
     no_match_hint,
@@ -28,6 +29,11 @@ def facts() -> Facts:
     return Facts(shown_of(["near", "far"]))
 
 
+def view(known: Facts, expression: str = "", dataset: str | None = None) -> View:
+    """The items that EXPRESSION picks, in the order of the file."""
+    return view_of(known, expression, dataset, FILE, is_descending=True)
+
+
 @pytest.mark.parametrize(
     ("expression", "dataset", "fits"),
     [
@@ -41,16 +47,15 @@ def test_a_filter_leaves_the_items_that_a_loop_finds(
     expression: str, dataset: str | None, fits: Callable[[float, int, str], bool]
 ) -> None:
     known = facts()
-    view = view_of(known, expression, dataset, FILE, is_descending=True)
+    rows = view(known, expression, dataset).rows
     texts = map(" ".join, known.outcomes.sentences.iter_rows())
     items = enumerate(zip(known.gold, known.blocks, texts, strict=True))
-    assert view.rows.tolist() == [row for row, item in items if fits(*item)]
+    assert rows.tolist() == [row for row, item in items if fits(*item)]
 
 
 def test_the_largest_disagreements_come_first() -> None:
     known = facts()
-    view = view_of(known, "", None, GAP, is_descending=True)
-    gaps = known.gap[view.rows]
+    gaps = known.gap[view_of(known, "", None, GAP, is_descending=True).rows]
     assert (np.diff(gaps) <= 0).all()
     by_hand = []
     for block in (0, 1):
@@ -67,25 +72,23 @@ def test_the_largest_disagreements_come_first() -> None:
 def test_an_item_without_a_number_is_last_in_either_direction() -> None:
     known = Facts(shown_of(["near", "far"], lacking=["far"]))
     for is_descending in (True, False):
-        view = view_of(known, "", None, "far", is_descending=is_descending)
-        assert np.isnan(known.predictions["far"][view.rows[-60:]]).all()
+        rows = view_of(known, "", None, "far", is_descending=is_descending).rows
+        assert np.isnan(known.predictions["far"][rows[-60:]]).all()
 
 
 def test_a_filter_that_reads_results_says_so_and_an_unknown_word_is_refused() -> None:
     known = facts()
-    view = view_of(known, "near>0.5", None, FILE, is_descending=True)
-    assert view.selection is not None
-    assert view.selection.is_by_results
-    of_gold = view_of(known, "gold>2", "sts12", FILE, is_descending=True)
-    assert of_gold.selection is not None
-    assert not of_gold.selection.is_by_results
+    for expression, is_by_results in (("near>0.5", True), ("gold>2", False)):
+        selection = view(known, expression, "sts12").selection
+        assert selection is not None
+        assert selection.is_by_results == is_by_results
     with pytest.raises(UsageError, match="golt"):
-        view_of(known, "golt>2", None, FILE, is_descending=True)
+        view(known, "golt>2")
 
 
 def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
     known = facts()
-    bins = bins_of(view_of(known, "gold>3", None, FILE, is_descending=True), GOLD, 5)
+    bins = bins_of(view(known, "gold>3"), GOLD, 5)
     assert bins is not None
     assert (sum(bins.whole), sum(bins.shown)) == (120, (known.gold > 3).sum())
     assert bins.shown[0] == 0
@@ -106,9 +109,9 @@ def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
 def test_where_no_item_matches_the_hint_has_the_names_that_there_are(
     expression: str, hint: str
 ) -> None:
-    view = view_of(facts(), expression, None, FILE, is_descending=True)
-    assert not len(view.rows)
-    assert no_match_hint(view) == hint
+    empty = view(facts(), expression)
+    assert not len(empty.rows)
+    assert no_match_hint(empty) == hint
 
 
 def test_the_orders_come_round_where_dice_is_a_model_too() -> None:

@@ -9,38 +9,42 @@ import pytest
 
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
-from embedlab.experiments.pivot import marked_best, seed_test
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.detail import result_rows
 from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
-from embedlab.tui.runs.launch_sheet import LaunchSheet
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
 from embedlab.tui.runs.room import results_text
 from embedlab.tui.runs.run_list import line_of
 from tests.stored_scores import say
-from tests.tui.world import Open, dashboard, make_grid, screen_text, step_of, until
+from tests.tui.world import (
+    Open,
+    launch_sheet,
+    make_grid,
+    screen_text,
+    shows,
+    step_of,
+    until,
+)
 
 _NAMES = {"[": "left_square_bracket", "]": "right_square_bracket", ".": "full_stop"}
 
 
 async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open) -> None:
-    async with opened((200, 60)) as pilot:
-        app = dashboard(pilot)
+    async with opened((200, 60)) as (app, pilot):
         plan = make_grid(app.settings)
-
-        async def shows(*texts: str) -> None:
-            await until(pilot, lambda: all(text in screen_text(app) for text in texts))
 
         await pilot.press("3")
         await shows(
+            pilot,
             "sts  spearman · items",
             "trainings 8 finished   speed 800 rows/s   seeds 1, 2\n",
             "8 cells   61.50 ± 0.71 spearman ",
         )
         await pilot.press("enter")
         await shows(
+            pilot,
             "1 Data  2 Compare  3 Runs    mine",
             "81.50 ± 0.71 *",
             "✓   seed 1   finished   loss 0.25   dev 51.00   sts12 91.00",
@@ -48,7 +52,7 @@ async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open)
         )
         run = RunFolder.of(app.settings.runs, plan.variants[0].run, 1)
         say(run, step_of(40, 50, loss=6.5))  # as of a cell that was resumed elsewhere
-        await shows("step 40 of 50   loss 6.5")
+        await shows(pilot, "step 40 of 50   loss 6.5")
         plot = app.screen.query_one("#loss-curve", CurvePlot)
         await until(pilot, lambda: any(6.5 in one.y for one in plot._series))
         await pilot.press("c")
@@ -70,8 +74,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
 
     monkeypatch.setattr("embedlab.tui.runs.launch_sheet.start_choice", start)
     monkeypatch.setattr("embedlab.tui.runs.launch_sheet.dry_run", tried)
-    async with opened() as pilot:
-        app = dashboard(pilot)
+    async with opened() as (app, pilot):
         make_grid(app.settings)
 
         async def value(field: str, text: str) -> None:
@@ -79,7 +82,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
             await pilot.press(*(_NAMES.get(letter, letter) for letter in text))
 
         await pilot.press("3", "n")
-        await until(pilot, lambda: isinstance(app.screen, LaunchSheet) and app.screen._choices)
+        await launch_sheet(pilot)
         await value("words", "tau")
         await pilot.press("enter")
         await value("name", "mine")
@@ -99,7 +102,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
         assert words[words.index("--seeds") + 1] == "2"
         await until(pilot, lambda: app.room.crumbs == ("mine",))
         await pilot.press("enter")
-        await until(pilot, lambda: "81.50 ± 0.71 *" in screen_text(app))
+        await shows(pilot, "81.50 ± 0.71 *")
 
 
 def test_a_grid_whose_best_place_is_not_scored_shows_no_score_of_another(
@@ -145,24 +148,15 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Sett
 def test_places_with_the_same_best_number_are_named_and_flawed_ones_are_no_best(
     settings: Settings,
 ) -> None:
-    plan = make_grid(settings)
+    plan = make_grid(settings, devs=(50, 60, 80, 80))
     (entry,) = RunFollower(settings.runs).look().entries()
     scores = read_scores(plan, settings)
-    of_dev = [key for key in scores.spreads if key[1] == "dev"]
-    numbers = dict(
-        zip(of_dev, [(51.0, 52.0), (61.0, 62.0), (81.0, 82.0), (81.0, 82.0)], strict=True)
-    )
-    spreads = {
-        key: replace(scores.spreads[key], values=own, is_best=False) for key, own in numbers.items()
-    }
-    level = replace(scores, spreads=scores.spreads | marked_best(spreads, seed_test))
     flawed = {
         key: replace(own, is_flawed=True, is_best=False) for key, own in scores.spreads.items()
     }
     assert build_board(entry, replace(scores, spreads=flawed)).verdict == (
         "none can be the best: no training learnt anything"
     )
-    verdict = build_board(entry, level).verdict
-    assert verdict == (
+    assert build_board(entry, scores).verdict == (
         "none is the best: lr 2e-05, pooling cls; lr 2e-05, pooling mean have the same dev"
     )

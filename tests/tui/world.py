@@ -14,6 +14,7 @@ import pytest
 from textual import events
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.core.recipe import load_recipe
@@ -25,11 +26,13 @@ from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.runs.events import Dev, Event, Finished, Started, Step
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
+from embedlab.tui.runs.launch_sheet import LaunchSheet
+from embedlab.tui.runs.room import RunsRoom
 from embedlab.tui.workbench import ShownItems
 from tests.stored_scores import begin_run, evaluation, score
 from tests.stored_scores import step_of as plain_step
 
-Open = Callable[..., AbstractAsyncContextManager[Pilot[None]]]
+Open = Callable[..., AbstractAsyncContextManager[tuple[Dashboard, Pilot[None]]]]
 
 _NAMES = {"/": "slash", " ": "space", ">": "greater_than_sign", "\r": "enter"}
 _CELL = 12.2  # the width of a letter in a screenshot
@@ -41,31 +44,30 @@ def outcomes_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] 
     before, and LACKING ones scored only the first dataset.
     """
     rng = np.random.default_rng(0)
-    firsts = [f"a {NOUNS[n % 8]} stands number {n}" for n in range(pairs)]
-    seconds = [f"the {NOUNS[n * 3 % 8]} sits number {n}" for n in range(pairs)]
+    items = range(pairs)
+    firsts = [f"a {NOUNS[n % 8]} stands number {n}" for n in items]
+    seconds = [f"the {NOUNS[n * 3 % 8]} sits number {n}" for n in items]
     gold = rng.uniform(0, 5, pairs).round(1)
-    block = np.repeat([0, 1], [pairs // 2, pairs - pairs // 2])
+    block = np.repeat([0, 1], pairs // 2)
     predictions = {}
     for place, name in enumerate(models):
         values = gold / 5 + rng.normal(scale=0.05 + 0.15 * place, size=pairs)
         predictions[name] = np.where((block == 1) & (name in lacking), np.nan, values)
     sentences = pl.DataFrame({"sentence1": firsts, "sentence2": seconds})
-    rows = pl.DataFrame(
-        {
-            "block": pl.Series(block, dtype=pl.UInt16),
-            "item": pl.Series(range(pairs), dtype=pl.UInt32),
-            "gold": gold,
-            "first_text": sentences["sentence1"].hash(),
-            "second_text": sentences["sentence2"].hash(),
-            "source": pl.Series(["headlines"] * pairs),
-        }
-    )
+    rows = {
+        "block": block,
+        "item": items,
+        "gold": gold,
+        "first_text": sentences["sentence1"].hash(),
+        "second_text": sentences["sentence2"].hash(),
+        "source": ["headlines"] * pairs,
+    }
     blocks = tuple(
         Block(task="sts", suite="sts", dataset=name, measures=("spearman",))
         for name in ("sts12", "sick-r")
     )
     return Outcomes(
-        rows=rows.select(*ROWS),
+        rows=pl.DataFrame(rows, schema=ROWS),
         predictions=pl.DataFrame(predictions).fill_nan(None),
         blocks=blocks,
         sentences=sentences,
@@ -81,11 +83,6 @@ def shown_of(models: Sequence[str], pairs: int = 120, lacking: Sequence[str] = (
         outcomes=outcomes,
         similarities={name: outcomes.predictions[name] for name in models},
     )
-
-
-def dashboard(pilot: Pilot[None]) -> Dashboard:
-    assert isinstance(pilot.app, Dashboard)
-    return pilot.app
 
 
 def at_once(pilot: Pilot[None], text: str) -> None:
@@ -119,6 +116,37 @@ async def until(pilot: Pilot[None], holds: Callable[[], object], patience_s: flo
         if time.monotonic() > ending:
             pytest.fail(f"it did not happen in time; the screen:\n{screen_text(pilot.app)}")
         await asyncio.sleep(0.02)
+
+
+async def shows(pilot: Pilot[None], *texts: str) -> None:
+    """Wait until the screen shows all TEXTS."""
+    await until(pilot, lambda: all(text in screen_text(pilot.app) for text in texts))
+
+
+async def lists(pilot: Pilot[None], rows: int) -> None:
+    """Wait until the Runs room lists so many ROWS."""
+    room = pilot.app.query_one(RunsRoom)
+    await until(pilot, lambda: len(room.runs.entries) == rows)
+
+
+async def answer(pilot: Pilot[None], text: str) -> None:
+    """Answer the question that opens with TEXT."""
+    app = pilot.app
+    await until(pilot, lambda: isinstance(app.focused, Input) and len(app.screen_stack) > 1)
+    assert isinstance(app.focused, Input)
+    app.focused.value = text
+    await pilot.press("enter")
+
+
+async def launch_sheet(pilot: Pilot[None]) -> LaunchSheet:
+    """Wait for the form of a launch, with all that can be launched."""
+
+    def is_filled() -> bool:
+        return isinstance(pilot.app.screen, LaunchSheet) and bool(pilot.app.screen._choices)
+
+    await until(pilot, is_filled)
+    assert isinstance(pilot.app.screen, LaunchSheet)
+    return pilot.app.screen
 
 
 def make_run(
@@ -157,9 +185,9 @@ encoder = "nobody/nothing"
 """
 
 
-def make_grid(settings: Settings) -> GridPlan:
-    """A grid of four places with two seeds, all finished and scored; dev chooses the last place,
-    which scores lowest on sts12.
+def make_grid(settings: Settings, devs: Sequence[int] = (50, 60, 70, 80)) -> GridPlan:
+    """A grid of four places with two seeds, all finished and scored; dev, which rises by one from
+    DEVS with the seed, chooses the last place, which scores lowest on sts12.
     """
     file = settings.runs.parent / "mine.toml"
     file.write_text(GRID)
@@ -168,7 +196,7 @@ def make_grid(settings: Settings) -> GridPlan:
     plan.save(GridFolder.of(settings.runs, plan.name).plan_file)
     for number, variant in enumerate(plan.variants):
         for seed in plan.seeds:
-            dev, test = 50 + 10 * number + seed, 90 - 10 * number + seed
+            dev, test = devs[number] + seed, 90 - 10 * number + seed
             run = make_run(settings, variant.run, seed, Finished(step=30), dev=dev)
             evaluation("sts", score("sts12", test / 100), model=run.id).save(run.evaluations)
     return plan
