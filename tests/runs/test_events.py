@@ -13,6 +13,11 @@ from embedlab.runs.events import Damaged, EventLog, Noted, events_after, tail
 from tests.runs.conftest import STEP
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "events.jsonl"
+
+
 def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> None:
     written = [
         events.Started(time=1.0, pid=7, host="here", steps=6),
@@ -36,9 +41,16 @@ def test_every_kind_of_event_reads_back_as_it_was_written(tmp_path: Path) -> Non
     assert tail(log.path) == written
 
 
-def test_a_loss_that_is_not_finite_stays_valid_json() -> None:
-    line = events.to_line(replace(STEP, loss=math.nan))
-    assert json.loads(line, parse_constant=pytest.fail)["loss"] is None
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite_is_null_in_the_file_and_read_as_nan(
+    path: Path, loss: float
+) -> None:
+    with EventLog(path) as log:
+        log.append(replace(STEP, loss=loss))
+    assert json.loads(path.read_text(), parse_constant=pytest.fail)["loss"] is None
+    (read,) = events_after(path)[0]
+    assert isinstance(read, events.Step)
+    assert math.isnan(read.loss)
 
 
 def sealed(event: events.Event) -> bytes:
@@ -46,16 +58,15 @@ def sealed(event: events.Event) -> bytes:
     return sealed_line(json.loads(events.to_line(event))).encode()
 
 
-def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
-    path, line = tmp_path / "events.jsonl", sealed(STEP)
+def test_a_half_written_line_waits_until_it_is_whole(path: Path) -> None:
+    line = sealed(STEP)
     for whole, rest in ((1, line[:20]), (2, b"")):
         path.write_bytes(whole * line + rest)
         assert events_after(path) == ([STEP] * whole, whole * len(line))
         assert events_after(path, len(line)) == ([STEP] * (whole - 1), whole * len(line))
 
 
-def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
+def test_a_file_that_became_shorter_is_read_from_its_beginning(path: Path) -> None:
     path.write_bytes(sealed(STEP))
     assert events_after(path, 10_000)[0] == [STEP]
 
@@ -65,28 +76,24 @@ def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -
     [b"not json", b"[]", b"9" * 5000, b'{"event": "future"}', b"\xff\xfe"],
     ids=lambda damage: damage[:20].decode(errors="replace"),
 )
-def test_damaged_lines_are_passed_over_aloud(tmp_path: Path, damage: bytes) -> None:
-    path = tmp_path / "events.jsonl"
+def test_damaged_lines_are_passed_over_aloud(path: Path, damage: bytes) -> None:
     path.write_bytes(damage + b"\n\n" + sealed(STEP))
     assert events_after(path)[0] == [Damaged(time=STEP.time), STEP]
 
 
-def test_a_kind_of_event_of_a_later_version_is_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
+def test_a_kind_of_event_of_a_later_version_is_passed_over(path: Path) -> None:
     path.write_text(sealed_line({"event": "future", "time": 1.0}))
     assert events_after(path)[0] == []
 
 
-def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
+def test_a_log_killed_in_mid_line_goes_on_in_a_new_line(path: Path) -> None:
     path.write_text('{"event": "st')
     with EventLog(path) as log:
         log.append(STEP)
     assert events_after(path)[0] == [Damaged(time=STEP.time), STEP]
 
 
-def test_the_tail_of_a_long_file_reads_only_its_end(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
+def test_the_tail_of_a_long_file_reads_only_its_end(path: Path) -> None:
     with EventLog(path) as log:
         for number in range(200):
             log.append(Noted(time=float(number), text="x" * 50))
@@ -103,12 +110,3 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
         os.dup2(full.fileno(), log._file.fileno())
         with pytest.raises(MissingError, match="no space left"):
             log.append(STEP)
-
-
-def test_a_number_that_is_not_finite_is_read_as_none(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
-    with EventLog(path) as log:
-        log.append(replace(STEP, loss=math.inf))
-    (read,) = events_after(path)[0]
-    assert isinstance(read, events.Step)
-    assert math.isnan(read.loss)
