@@ -182,9 +182,7 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         if batches.runs(key)
     ]
     methods = list(dict.fromkeys(name for _, shares in found for name in shares))
-    rejecting = [
-        name for name in ("flips", "shared sentences", "flips of one sum") if name in methods
-    ]
+    rejecting = [name for name in ("flips", "normal", "flips of one sum") if name in methods]
     heads = [
         *(f"{name}: covers" for name in methods),
         *(f"{name}: rejects" for name in rejecting),
@@ -207,8 +205,8 @@ def show_cells(part: str, arguments: argparse.Namespace) -> None:
         f"standard errors; nominal coverage 95%",
         "rejects: the interval excludes zero; at a true difference of 0 a false positive, "
         "otherwise the power",
-        "flips: what embedlab does; shared sentences: covariance counted between pairs that "
-        "share a sentence, Student's t",
+        "flips: what embedlab does; normal: the variance of the same topics with the quantile of "
+        "a normal distribution (of seeds Student's)",
         *(
             ["flips of one sum: the same, as if contributions summed to zero over all rows alone"]
             if "flips of one sum" in methods
@@ -513,8 +511,8 @@ def show_halves(arguments: argparse.Namespace) -> None:
         f"percent, in which both halves agree, that is in "
         "which their differences lie within the root of both squared distances to the ends "
         "that face each other; 95% would be right",
-        "shared sentences: covariance counted between pairs that share a sentence, Student's "
-        "t; flips: what embedlab does",
+        "normal: the variance of the topics with the quantile of a normal distribution; flips: "
+        "what embedlab does",
         "halves by components check the variance that is claimed. Halves by topics (k-means "
         "of the vectors of "
         f"{Path(arguments.encoder).name if arguments.encoder else 'no encoder'} within each "
@@ -525,11 +523,11 @@ def show_halves(arguments: argparse.Namespace) -> None:
     columns = [
         "dataset",
         "components and topics",
-        "by components: shared sentences",
+        "by components: normal",
         "by components: flips",
-        "by topics: shared sentences",
+        "by topics: normal",
         "by topics: flips",
-        "length of intervals, flips / shared sentences (median)",
+        "length of intervals, flips / normal (median)",
     ]
     if tuple(arguments.families) != real_halves.USUAL:
         notes.append(

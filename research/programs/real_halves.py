@@ -29,7 +29,7 @@ from embedlab.analysis.near_duplicates import LEAST_COSINE, Links, NearDuplicate
 from embedlab.analysis.weighing import Weighed
 
 PAIRS_OF_A_TOPIC = 20
-METHODS = ("shared sentences", "flips")
+METHODS = ("normal", "flips")
 Setting = tuple[
     float, float, float
 ]  # of joined topics: the least cosine, the most rows, and the largest share that is joined
@@ -41,8 +41,7 @@ class Agreement:
     """How often halves agree, a row a method of METHODS; (methods, comparisons)."""
 
     shares: Floats
-    # (comparisons,) of the whole set: the length of the interval by flips over that of the one over
-    # shared sentences
+    # (comparisons,) of the whole set: the length of the interval by flips over that of a normal one
     widths: Floats
 
     def cell(self, method: int) -> str:

@@ -253,7 +253,7 @@ def _intervals(weighed: Any, pair: tuple[str, str], seeds: Sequence[int]) -> Int
         return {}  # of too few topics
     intervals = {
         "flips": uncertainty.interval(delta),
-        "shared sentences": _around(delta, normal_reach(uncertainty)),
+        "normal": _around(delta, normal_reach(uncertainty)),
         "independent": _around(delta, 1.96 * np.sqrt(uncertainty.independent)),
     }
     if min(seeds) > 1:
