@@ -4,7 +4,7 @@ Without Textual.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 
 import numpy as np
 
@@ -74,15 +74,13 @@ def model_scores(comparison: Comparison | None) -> tuple[Mapping[str, str], Mapp
         name: f"{_SCALE * score.value:z.1f}" if isfinite(score.value) else "·"
         for name, score in main.scores.items()
     }
-    sign_of_model = {
-        name: _sign(difference)
-        for name, difference in main.differences.items()
-        if isfinite(difference.delta)
-    }
+    sign_of_model = {name: _sign(difference) for name, difference in main.differences.items()}
     return scores, sign_of_model
 
 
 def _sign(difference: Difference) -> str:
+    if isnan(difference.p):
+        return ""  # not tested
     if not difference.significant:
         return "="
     return "▲" if difference.delta > 0 else "▼"
@@ -136,7 +134,7 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
         for name in other_names or [reference_name]:
             difference = compared_slice.differences.get(name)
             score = compared_slice.scores[name]
-            sign = _sign(difference) if difference and isfinite(difference.delta) else ""
+            sign = _sign(difference) if difference else ""
             position = (models or comparison.names).index(name)
             symbol = model_sign(position)
             yield ForestLine(
