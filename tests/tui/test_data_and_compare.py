@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.cells import cell_len
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
 
 from embedlab.tui.compare.model import WhyLine
 from embedlab.tui.compare.room import CompareRoom
@@ -48,12 +48,17 @@ async def test_items_are_ordered_and_filtered_by_keys(opened: Open) -> None:
         await picks("", 120)
         await until(pilot, lambda: app.focused is table)
         await pilot.press("escape")
+        forest = app.query_one("#forest", OptionList)
+        await pilot.press("2")
+        await until(pilot, lambda: forest.option_count)
+        await pilot.press("1")
         at_once(pilot, "/dataset:sick\r")
         await until(pilot, lambda: "`dataset:sick*` finds sick-r" in str(error.render()))
         await until(pilot, lambda: app.focused is table)
         await pilot.press("2")
         verdict = app.query_one("#verdict", Static)
         await until(pilot, lambda: "No item matches" in str(verdict.render()))
+        assert not forest.option_count  # of no earlier items
 
 
 @pytest.mark.parametrize("width", range(1, 12))

@@ -165,10 +165,14 @@ class CompareRoom(Room):
 
     def show(self) -> None:
         """Forget what was compared before."""
+        has_items = self.dashboard.shown.outcomes is not None
+        self._forget("comparing …" if has_items else self.dashboard.why_empty)
+
+    def _forget(self, why: str) -> None:
+        """Show no comparison, and WHY."""
         self.comparison, self._lines = None, ()
         self._explained.clear()
-        is_empty = self.dashboard.shown.outcomes is None
-        self.say("#verdict", self.dashboard.why_empty if is_empty else "comparing …")
+        self.say("#verdict", why)
         self._draw()
 
     def take_view(self, view: View) -> None:
@@ -211,9 +215,10 @@ class CompareRoom(Room):
         shown = self.dashboard.shown
         if shown.outcomes is None or not shown.columns:
             return
-        if self.view is not None and not len(self.view.rows):
-            text = "No item matches the filter: esc in the Data room clears it."
-            self.hand_over(self.say, "#verdict", text)
+        if self.view and not len(self.view.rows):
+            self.hand_over(
+                self._forget, "No item matches the filter: esc in the Data room clears it."
+            )
             return
         selection = self.view.selection if self.view is not None else None
         try:
