@@ -86,6 +86,9 @@ def _sentence(
         counts = [f"{winner} beats {loser} {wins}"] * (True in is_win) + losses_text
         if all(isnan(difference.p) for difference in differences):
             count_above = sum(difference.delta > 0 for difference in differences)
+            count_below = sum(difference.delta < 0 for difference in differences)
+            if count_below > count_above:
+                winner, loser, count_above = loser, winner, count_below
             counts = [f"{winner} is above {loser} on {count_above} of {count} {unit} (not tested)"]
         elif not counts:
             counts = [f"{winner} and {loser} are not distinguished on any of {count}"]

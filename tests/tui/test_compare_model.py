@@ -48,9 +48,10 @@ def test_where_nothing_is_clear_there_is_one_sentence() -> None:
     assert verdict(compare_shown(twins)) == ["No difference from near is clear on any row."]
 
 
-def test_a_difference_that_is_not_tested_has_no_sign() -> None:
+def test_a_difference_that_is_not_tested_has_no_sign_and_no_verdict_on_clearness() -> None:
     comparison = compare_shown(shown_of(["near", "far"], pairs=12))
     assert {line.sign for line in forest_lines(comparison)} == {""}
+    assert verdict(comparison) == ["near is above far on 2 of 2 datasets (not tested)"]
 
 
 def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:

@@ -109,7 +109,7 @@ def verdict(comparison: Comparison) -> list[str]:
         difference.significant
         for compared_slice in comparison.slices
         for difference in compared_slice.differences.values()
-        if isfinite(difference.delta)
+        if isfinite(difference.p)
     ]
     if len(are_clear) > 1 and not any(are_clear):
         return [f"No difference from {reference} is clear on any row."]
