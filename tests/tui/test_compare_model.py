@@ -51,7 +51,8 @@ def test_where_nothing_is_clear_there_is_one_sentence() -> None:
 def test_a_difference_that_is_not_tested_has_no_sign_and_no_verdict_on_clearness() -> None:
     comparison = compare_shown(shown_of(["near", "far"], pairs=12))
     assert {line.sign for line in forest_lines(comparison)} == {""}
-    assert verdict(comparison) == ["near is above far on 2 of 2 datasets (not tested)"]
+    (sentence,) = verdict(comparison)
+    assert sentence.endswith("datasets (not tested)")
 
 
 def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
