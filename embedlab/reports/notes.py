@@ -197,7 +197,8 @@ def measures_in(scales: Scales) -> str:
         f"{'Spearman' if name == 'spearman' else name}{' x 100' * (is_mixed(scales) and scale == 100)}"
         for name, scale in scales.items()
     ]
-    return f"{' and '.join(names)}{unit_text(scales)}"
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f"{listed}{unit_text(scales)}"
 
 
 def join_sentences(*sentences: str) -> str:
