@@ -299,7 +299,8 @@ def subject_text(comparison: TaskComparison) -> str:
     elif property_name != DATASET:
         property_note = f" by {property_name}"
     picked = f", items that match {condition!r}" if condition else ""
-    return f"{measures}{property_note}{picked}; {items_text(comparison)}."
+    subject = f"{measures}{property_note}{picked}"
+    return f"{subject[:1].upper()}{subject[1:]}; {items_text(comparison)}."
 
 
 def items_text(comparison: TaskComparison) -> str:
