@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, product
 from math import atanh, exp, inf, log, pi, sqrt, tanh
 from statistics import NormalDist
@@ -24,7 +25,8 @@ cdf = NORMAL.cdf
 
 def ranks(values: Floats) -> Floats:
     """Ranks from 1; tied values share their mean."""
-    return np.array([((values < v).sum() + 1 + (values <= v).sum()) / 2 for v in values])
+    own = values[:, None]
+    return np.asarray(((values < own).sum(1) + 1 + (values <= own).sum(1)) / 2)
 
 
 def pearson(x: Floats, y: Floats) -> float:
@@ -215,11 +217,17 @@ def contributions(parts: Sequence[Part], measure: str) -> Contributions:
 # Step 5
 
 
+@cache
+def all_signs(count: int) -> Floats:
+    """Every choice of a sign for each of COUNT topics."""
+    return np.array([*product((1.0, -1.0), repeat=count)])
+
+
 def p_of(z: Floats, m: Floats, h: float, noise: float) -> float:
     """p(h)."""
     u, reach = z + m * h, abs(h)
     if len(u) <= 12:
-        sums = np.abs(np.array([*product((1, -1), repeat=len(u))]) @ u)
+        sums = np.abs(all_signs(len(u)) @ u)
         if noise == 0:
             return float((sums >= reach * (1 - 1e-10)).mean())
         tails = ndtr((sums - reach) / sqrt(noise)) + ndtr((-sums - reach) / sqrt(noise))
