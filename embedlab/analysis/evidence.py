@@ -102,6 +102,7 @@ class SliceRows:
     near: NearDuplicates  # which of the sentences are nearly the same
     # how many are of the rarer of two classes, where the measure hangs on these
     rarer: int | None = None
+    unseen_variance: float = 0.0  # of a difference, by rows that could have told models apart
     # the scores without some of the rows; None where contributions alone are known
     leave_out: LeavingOut | None = None
 
@@ -289,6 +290,7 @@ def evidence_of(
                 largest_joined=largest_joined(len(row)),
                 near=near or NearDuplicates.none(),
                 rarer=measure.count_rarer(row_gold),
+                unseen_variance=measure.unseen_variance(row_gold) if len(row) else 0.0,
                 leave_out=leave_out_of_measure(scores, scored, make),
             )
             parts.append(slice_rows)
@@ -387,6 +389,7 @@ def merge_rows(parts: Sequence[tuple[SliceRows, float]]) -> SliceRows:
             share * part.largest_joined for part, share in zip(rows, shares.tolist(), strict=True)
         ),
         near=NearDuplicates.joined([part.near for part in rows]),
+        unseen_variance=sum(weight**2 * part.unseen_variance for part, weight in parts),
         rarer=min((part.rarer for part in rows if part.rarer is not None), default=None),
         leave_out=leave_out_of_sum(leave_out, weights, ends)
         if len(leave_out) == len(rows)

@@ -289,8 +289,9 @@ def is_closer(margin: Floats) -> Floats:
     return (np.sign(margin) + 1) / 2
 
 
-Scale = Literal["correlation", "share", "bounded", "plain"]
-"""Which interval a score has: a share of rows, and what else is between 0 and 1, stays there."""
+Scale = Literal["correlation", "share", "bounded", "signed", "plain"]
+"""Which interval a score has: a share of rows, and what else is between 0 and 1, stays there, what
+is signed between −1 and 1."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -318,6 +319,22 @@ class Measure:
             return None
         _, counts = np.unique(gold, return_counts=True)
         return int(counts.min()) if len(counts) > 1 else 0
+
+    def unseen_variance(self, gold: Any) -> float:
+        """Return the variance of a difference if one more item were right for each model alone: few
+        items that tell models apart understate it; 0 where it is not known how far one would count.
+
+        An accuracy moves by 1/n; a mean over queries by half as much as a query counts; what the
+        rarer class decides by half an item of it, or by a quarter where ranks soften it.
+        """
+        step = 0.0
+        if self.scale == "share":
+            step = 1 / len(gold)
+        elif self.is_of_ranks:
+            step = 0.5 / len(_Queries.of(gold).sizes)
+        elif self.is_of_rarer:
+            step = (0.5 if self.is_of_classes else 0.25) / max(self.count_rarer(gold) or 0, 1)
+        return 2 * step**2
 
     def values(self, gold: Any, predictions: Sequence[Any]) -> Sequence[float]:
         """Return the number of each member; PREDICTIONS are by member."""
@@ -401,7 +418,7 @@ _MEASURES = (
     ),
     Measure(
         name="matthews",
-        scale="plain",
+        scale="signed",
         value=matthews,
         influence=matthews_influence,
         is_of_classes=True,

@@ -299,7 +299,7 @@ def difference_interval(
 ) -> tuple[float, float]:
     """The interval of a difference, within what differences of such scores can be."""
     low, high = uncertainty.interval(delta)
-    limit = {"correlation": 2.0, "share": 1.0, "bounded": 1.0, "plain": inf}[scale]
+    limit = {"correlation": 2.0, "share": 1.0, "bounded": 1.0, "signed": 2.0, "plain": inf}[scale]
     return max(low, -limit), min(high, limit)
 
 
@@ -319,7 +319,8 @@ def score_interval(
     if scale == "share" or (scale == "bounded" and variance == 0):
         return _share_interval(value, uncertainty, variance, rows)
     low, high = uncertainty.interval(value)
-    return (max(low, 0.0), min(high, 1.0)) if scale == "bounded" else (low, high)
+    least, most = {"bounded": (0.0, 1.0), "signed": (-1.0, 1.0)}.get(scale, (-inf, inf))
+    return max(low, least), min(high, most)
 
 
 def _correlation_interval(value: float, uncertainty: Uncertainty) -> tuple[float, float]:
@@ -345,7 +346,8 @@ def _share_interval(
     squares = [float(stdtrit(max(rows - 1, 1), 0.975)) ** 2] * 2
     if variance > 0:
         count = min(value * (1 - value) / variance, count)
-        squares = [reach**2 / variance for reach in uncertainty.reach()]
+        # Wilson's formula is skewed itself
+        squares = [uncertainty.half_width() ** 2 / variance] * 2
     bounds = []
     for sign, square in zip((-1, 1), squares, strict=True):
         middle = (value + square / (2 * count)) / (1 + square / count)

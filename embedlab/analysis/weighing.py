@@ -192,15 +192,17 @@ class Weighed:
                 independent=float(independent[index]),
                 seeds=seeds,
                 seeds_freedom=freedom,
+                # Wilson's interval of an accuracy counts unseen items itself.
+                other_variance=rows.unseen_variance / 2 if self.evidence.scale != "share" else 0.0,
             )
         for first, second in pairs:
             difference = uncertainties[first, second]
-            # Of accuracies, as if one more item were right for each model alone, after Bonett &
-            # Price (2012): few discordant items understate the variance. With it three items
-            # against none do not differ significantly, and no interval has a width of zero.
-            if self.evidence.scale == "share":
+            # As if one more item were right for each model alone, after Bonett & Price (2012): few
+            # discordant items understate the variance. With it three items against none do not
+            # differ significantly, and no interval of an accuracy has a width of zero.
+            if rows.unseen_variance:
                 uncertainties[first, second] = replace(
-                    difference, other_variance=2 / self.evidence.items**2
+                    difference, other_variance=rows.unseen_variance
                 )
             # Of correlations over the same rows, as skewed as they are; of an average of several
             # they hardly are.

@@ -48,4 +48,9 @@ def test_shares_and_correlations_have_intervals_that_fit_them() -> None:
     shares = dict.fromkeys({"accuracy", "entailed closer", *recalls}, "share")
     bounded = ("average precision", "roc auc", "f1", "ndcg@10", "mrr@10", "map", "mrr")
     correlations = dict.fromkeys(["spearman", "pearson"], "correlation")
-    assert scales == {**correlations, **shares, **dict.fromkeys(bounded, "bounded")}
+    assert scales == {
+        **correlations,
+        **shares,
+        **dict.fromkeys(bounded, "bounded"),
+        "matthews": "signed",
+    }

@@ -7,8 +7,11 @@ from math import isnan
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
+from embedlab.analysis.evidence import average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
+from embedlab.analysis.uncertainty import score_interval
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed
 from tests.analysis.made import recipe, scored, single
 
@@ -126,3 +129,32 @@ def test_fewer_rows_than_ten_or_topics_than_six_are_not_tested(
     assert weighed.lack.startswith(lack)
     assert bool(weighed.lack) == isnan(weighed.p["fixed", "x"]) == bool(lack)
     assert (weighed.largest_topic("fixed") is None) == bool(lack)
+
+
+@pytest.mark.parametrize(
+    ("measure", "step"),
+    [("ndcg@10", 0.5 / 20), ("map", 0.5 / 20), ("f1", 0.5 / 10), ("roc auc", 0.25 / 10)],
+)
+def test_rows_that_all_agree_do_not_make_models_equal(measure: str, step: float) -> None:
+    gold, perfect = np.arange(20), np.ones(20)  # every query finds its text first
+    if MEASURES[measure].is_of_rarer:
+        gold = perfect = np.repeat([0, 1], 10)
+    agreeing, models = {0: perfect, 1: perfect}, single(["a", "b"])
+    evidence = evidence_of("t", "one", gold, agreeing, 2, measure=MEASURES[measure])
+    other = evidence_of("t", "two", gold, agreeing, 2, measure=MEASURES[measure])
+    average = average_evidence("both", [evidence, other])
+    for found, deviation in ((evidence, 2**0.5 * step), (average, step)):
+        difference, uncertainty, p = Weighed(found, models).compare("b", "a")
+        assert (difference, p) == (0, pytest.approx(1))
+        assert 1 < uncertainty.half_width() / (norm.ppf(0.975) * deviation) < 1.2
+        assert uncertainty.equivalence(0, step) > 0.05
+
+
+def test_the_interval_of_an_accuracy_with_one_error_holds_one_error_in_a_hundred() -> None:
+    gold = np.zeros(30, int)
+    predicted = {0: np.arange(30) == 0}
+    evidence = evidence_of("t", "s", gold, predicted, 1, measure=MEASURES["accuracy"])
+    uncertainty = Weighed(evidence, single(["a"])).score_uncertainties["a"]
+    low, high = score_interval(29 / 30, uncertainty, "share", 30)
+    assert low < 0.86
+    assert 0.99 < high < 1

@@ -373,6 +373,12 @@ class Compared:
         self.rows = sum(part.rows for part in parts)
 
     @property
+    def _unseen(self) -> float:
+        if self.measure != "accuracy":
+            return 0.0
+        return sum(2 * part.weight**2 / part.rows**2 for part in self.parts)
+
+    @property
     def effective_topics(self) -> float:
         return float(1 / (self.found.m**2).sum())
 
@@ -406,8 +412,9 @@ class Compared:
         """The score of a model."""
         value, z, v = self.mean(name)
         seeds = seed_noise(self._recipe(name))
-        below, above = self._ends(z, 0.0, seeds)
-        effect = self._effect(z, v, 0.0)
+        other = self._unseen / 2 if len(self.parts) > 1 else 0.0
+        below, above = self._ends(z, other, seeds)
+        effect = self._effect(z, v, other)
         if self.measure in ("spearman", "pearson"):
             scale = 1 - value**2
             ends = tanh(atanh(value) - below / scale), tanh(atanh(value) + above / scale)
@@ -417,8 +424,8 @@ class Compared:
         variance = float((z**2).sum()) / self.found.bracket + seeds[0]
         n = min(value * (1 - value) / variance, self.rows)
         wilson = []
-        for sign, reach in ((-1, below), (1, above)):
-            zz = reach**2 / variance
+        zz = max(below, above) ** 2 / variance
+        for sign in (-1, 1):
             half = sqrt(zz) * sqrt(value * (1 - value) / n + zz / (4 * n**2))
             wilson.append((value + zz / (2 * n) + sign * half) / (1 + zz / n))
         return Result(value, *wilson, design_effect=effect)
@@ -426,8 +433,7 @@ class Compared:
     def difference(self, first: str, second: str) -> Result:
         (one, z1, v1), (two, z2, v2) = self.mean(first), self.mean(second)
         z, v, d = z1 - z2, v1 - v2, one - two
-        is_share = self.measure == "accuracy" and len(self.parts) == 1
-        other = 2 / self.rows**2 if is_share else 0.0
+        other = self._unseen
         seeds = seed_noise(self._recipes(first, second))
         skew = self._skew(one, two, z1, z2)
         below, above = self._ends(z, other, seeds)
