@@ -14,15 +14,16 @@ def sorted_documents(
     some: by their score, then what is not relevant, and the least relevant; of those the last item
     first.
     """
-    columns = (*queries.numbers(queries.items), queries.items["grade"])
+    row_of = {document: row for row, document in enumerate(queries.documents["id"])}
+    asked = queries.queries["id"][query]
+    items = queries.items.select("query", "document", "grade").iter_rows()
     ties = {
-        document: (grade, -item)
-        for item, (own, document, grade) in enumerate(zip(*columns, strict=True))
-        if own == query
+        row_of.get(document, -1): (grade, -item)
+        for item, (own, document, grade) in enumerate(items)
+        if own == asked
     }
     if among is None:
-        own_query, own_document = queries.numbers(queries.excluded)
-        out = own_document[own_query == query]
+        out = {row_of[document] for own, document in queries.excluded.iter_rows() if own == asked}
         among = [each for each in np.flatnonzero(~np.isnan(scores)).tolist() if each not in out]
     return sorted(among, key=lambda each: (-scores[each], *ties.get(each, (0, each))))
 
