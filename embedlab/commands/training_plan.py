@@ -220,6 +220,7 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
     UsageError.
     """
     from embedlab.objectives.needs import require_data
+    from embedlab.runs.store import find_runs
 
     recipe, start, training = selected_recipe(options, settings)
     runs = planned_folders(options, recipe, settings)
@@ -235,6 +236,14 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
         options.resume and any(run.recipe_file.exists() for run in runs)
     ):  # it may have been begun with another encoder
         check_start(options, recipe, start, settings)
+    if not all(run.recipe_file.exists() for run in runs):
+        for run in find_runs(settings.runs):  # the seeds of a run differ in nothing but the seed
+            if (
+                run.name == runs[0].name
+                and run.environment_file.exists()
+                and run.recipe_file.exists()
+            ):
+                run.refuse_other(recipe)
     planned_runs = {run: _is_finished(run, recipe, resume=options.resume) for run in runs}
     return TrainPlan(options=options, recipe=recipe, start=start, runs=planned_runs, own=training)
 

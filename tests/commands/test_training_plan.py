@@ -73,6 +73,9 @@ def test_a_finished_run_is_skipped_with_a_note_and_refused_for_another_recipe(
         UsageError, match=r"trained with another recipe: stage\.0\.optim\.lr was 2e-05, now 0\.5"
     ):
         plan_training(replace(OPTIONS, overrides=("optim.lr=0.5",)), settings)
+    # scores of both seeds would be averaged as if chance alone were between them
+    with pytest.raises(UsageError, match="'snli-ce@1' was trained with another recipe"):
+        plan_training(replace(OPTIONS, seed=2, overrides=("optim.lr=0.5",)), settings)
 
 
 def test_a_run_that_has_begun_is_refused_before_another_seed_is_trained_unless_it_is_resumed(
