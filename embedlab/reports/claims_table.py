@@ -2,6 +2,7 @@
 verdict.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
@@ -39,6 +40,7 @@ def claims_table(
 ) -> Table:
     """Return the verdicts on the claims about TABLES of a PAPER."""
     title = f"{paper}: do its claims hold?"
+    address = shlex.quote(next(iter(tables.values())).address)
     caption = " ".join([f"{title} Brackets: 95% intervals.", *data_sentences(marks)])
     return Table(
         with_marks(title, marks),
@@ -48,7 +50,7 @@ def claims_table(
             *notes,
             *_explanations(paper, settled),
             *sign_notes(settled),
-            *_unmeasured_note(paper, settled),
+            *_unmeasured_note(address, settled),
         ],
         keys=KEYS,
         caption=lambda: caption,
@@ -90,11 +92,11 @@ def _explanations(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
         yield verdict_note(measured_count, "claim", f"of {paper} that are measured here")
 
 
-def _unmeasured_note(paper: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
+def _unmeasured_note(address: str, settled: Sequence[SettledClaim]) -> Iterator[str]:
     unmeasured_tables = [claim.claim.table for claim in settled if claim.verdict == "not measured"]
     if unmeasured_tables:
         names = ", ".join(name.split("_")[0] for name in dict.fromkeys(unmeasured_tables))
-        yield f"not measured: `embedlab reproduce {paper} TABLE` trains the rows of {names}"
+        yield f"not measured: `embedlab reproduce {address} TABLE` trains the rows of {names}"
 
 
 def sign_notes(settled: Sequence[SettledClaim]) -> Iterator[str]:

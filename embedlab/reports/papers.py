@@ -132,13 +132,13 @@ def contents_table(
     )
     remaining_note = f"left: not known until a training of each encoder has run here ({where})"
     if total is None or total.done == total.cells:
-        remaining_note = "nothing is left"
+        remaining_note = "no training is left"
     elif total.seconds is not None:
         remaining_note = f"left: {where}, after the speed of runs that are here"
     size = read_paper(paper).full_size
     notes = (
         *(f"missing: {text}" for text in missing_data),
-        f"`{all_command} --data DIR --html {name}.html` trains and evaluates what is left",
+        f"`{all_command} --data DIR --html {name}.html` trains what is left and evaluates",
         remaining_note,
         *([f"at the paper's size: {size}"] if size else []),
     )

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import cycle
 
 from embedlab.analysis.claims import SettledClaim, Verdict
@@ -36,3 +37,17 @@ def test_the_table_of_a_paper_has_its_keys_and_fits_eighty_cells() -> None:
     assert [row["verdict"] for row in rows] == [one.verdict for one in found]
     counts = Counter(one.verdict for one in found)
     assert f"{counts['not measured']} not measured" in table.notes[0]
+
+
+def test_the_command_for_what_is_not_measured_names_the_folder_as_it_was_typed() -> None:
+    tables = {
+        table.name: replace(table, folder="./my paper")
+        for table in select_tables("tsukagoshi", None)
+        if table.claims
+    }
+    claims = {name: claim for table in tables.values() for name, claim in table.claims.items()}
+    found = [
+        SettledClaim(name=name, claim=one, verdict="not measured") for name, one in claims.items()
+    ]
+    note = claims_table("my paper", tables, found).notes[-1]
+    assert "`embedlab reproduce './my paper' TABLE`" in note
