@@ -12,6 +12,7 @@ from embedlab.commands.command import command, confirm
 from embedlab.commands.options import ConfirmationOptions, FigureOptions, Flag
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import UsageError
+from embedlab.core.printable import first_few
 from embedlab.core.session import Session
 from embedlab.reports.report import Report
 
@@ -167,7 +168,12 @@ def log(options: LogOptions, session: Terminal) -> None:
     from embedlab.runs import events
     from embedlab.runs.store import select_runs
 
-    chosen_run = select_runs(session.settings.runs, options.run)[0]
+    chosen_run, *others = select_runs(session.settings.runs, options.run)
+    if others:
+        session.note(
+            f"{chosen_run.id} alone, of {len(others) + 1} seeds; `embedlab runs log "
+            f"{others[0].id}` shows the next"
+        )
     refuse_links(chosen_run.path)
     is_json = session.settings.format == "json"
     for recorded in read_events(chosen_run, follows=options.follow):
@@ -213,10 +219,12 @@ def resume(options: RunOptions, session: Session) -> Report | None:
     from embedlab.runs.store import select_runs
 
     chosen_runs = select_runs(session.settings.runs, options.run)
-    unfinished = [run for run in chosen_runs if run_status(run).is_unfinished]
+    statuses = {run: run_status(run) for run in chosen_runs}
+    unfinished = [run for run, status in statuses.items() if status.is_unfinished]
     if not unfinished:
+        states = first_few(f"{run.id} is {status.state}" for run, status in statuses.items())
         raise UsageError(
-            f"run {options.run!r} has no unfinished seed",
+            f"run {options.run!r} has no seed to continue: {states}",
             hint="`embedlab runs ls` shows the state of all runs",
         )
     return continue_training(unfinished, session)

@@ -89,7 +89,7 @@ def event_line(event: Event) -> str:
     """Return an event as one line for people."""
     texts = []
     for key, value in vars(event).items():
-        if key != "time":
+        if key != "time" and value != "":
             texts.append(f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}")
     return one_line(f"{_clock(event.time)}  {event.kind:<11} {'  '.join(texts)}".rstrip())
 

@@ -315,8 +315,8 @@ class RunFolder:
     def _in_other_hands(self) -> EmbedlabError:
         return EmbedlabError(
             f"run {self.id!r} is in use by another process",
-            hint=f"follow it with `embedlab runs show {self.id}`, stop it with `embedlab runs "
-            f"cancel {self.id}`",
+            hint=f"follow it with `embedlab runs log {self.id} --follow`, stop it with "
+            f"`embedlab runs cancel {self.id}`",
         )
 
     def holder(self) -> Holder | None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +42,17 @@ def test_log_prints_words_or_json_lines(embedlab: Embedlab, finished_run: RunFol
     assert [json.loads(line)["event"] for line in lines] == ["started", "step", "dev", "finished"]
     finished_run.log_file.write_text("what it printed")
     assert embedlab("runs", "log", "mine", "--follow").out.rstrip().endswith("what it printed")
+    assert "flaw" not in embedlab("runs", "log", "mine").out  # it has none
+
+
+def test_a_log_says_that_it_is_of_one_seed_among_several(
+    embedlab: Embedlab, finished_run: RunFolder
+) -> None:
+    assert not embedlab("runs", "log", "mine").err
+    shutil.copytree(finished_run.path, finished_run.path.parent / "seed-2")
+    err = embedlab("runs", "log", "mine").err
+    assert "mine@1 alone, of 2 seeds" in err
+    assert "mine@2` shows the next" in err
 
 
 def test_rm_wants_a_confirmation_and_without_a_terminal_yes(

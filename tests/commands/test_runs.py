@@ -45,8 +45,16 @@ def test_events_of_a_running_run_are_followed_until_it_ends(
 def test_nothing_unfinished_cannot_be_resumed(session: NotebookSession) -> None:
     run = RunFolder.of(session.settings.runs, "mine", 1)
     say(run, STARTED, events.Finished(time=2.0, step=9))
-    with pytest.raises(UsageError, match="no unfinished seed"):
+    with pytest.raises(UsageError, match="no seed to continue: mine@1 is finished"):
         runs.resume(runs.RunOptions(run="mine"), session)
+
+
+def test_a_running_run_is_not_resumed_and_not_called_finished(session: NotebookSession) -> None:
+    run = RunFolder.of(session.settings.runs, "mine", 1)
+    with run.lock():
+        say(run, STARTED)
+        with pytest.raises(UsageError, match=r"no seed to continue: mine@1 is (running|silent)"):
+            runs.resume(runs.RunOptions(run="mine"), session)
 
 
 def test_an_evaluation_shows_its_runs_as_being_scored(

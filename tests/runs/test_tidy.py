@@ -73,9 +73,10 @@ def test_a_running_run_is_refused(run: RunFolder) -> None:
     filled(run, STARTED, FINISHED)
     with (
         RunFolder(run.path).lock(),
-        pytest.raises(EmbedlabError, match="in use by another process"),
+        pytest.raises(EmbedlabError, match="in use by another process") as refused,
     ):
         prune_run(run)
+    assert f"runs log {run.id} --follow" in refused.value.hint
     assert len(names(run)) == 9
 
 
