@@ -27,9 +27,15 @@ def trees() -> Mapping[str, ast.Module]:
 
 
 @cache
+def walked(tree: ast.AST) -> list[ast.AST]:
+    """Every node of TREE."""
+    return [*ast.walk(tree)]
+
+
+@cache
 def nodes() -> Mapping[str, list[ast.AST]]:
     """Every node of each module."""
-    return {name: [*ast.walk(tree)] for name, tree in trees().items()}
+    return {name: walked(tree) for name, tree in trees().items()}
 
 
 @cache
@@ -46,7 +52,8 @@ def called(node: ast.AST) -> tuple[str, str]:
 
 def calls(*names: str) -> Callable[[ast.AST], bool]:
     """Whether a node calls one of NAMES, as a function."""
-    return lambda node: called(node)[0] in names and called(node)[1] == ""
+    wanted = {(name, "") for name in names}
+    return lambda node: isinstance(node, ast.Call) and called(node) in wanted
 
 
 def puts_in_place(node: ast.AST) -> bool:
@@ -227,7 +234,7 @@ def test_what_is_stored_is_written_by_the_one_writer() -> None:
 
 def tables_of_names(tree: ast.AST, names: set[str]) -> Iterator[int]:
     """Yield the lines of TREE with a tuple, list, set or dictionary of two or more of NAMES."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         members = (
             node.elts
             if isinstance(node, ast.Tuple | ast.List | ast.Set)
@@ -257,7 +264,7 @@ def test_no_table_outside_tasks_and_data_lists_tasks_or_datasets() -> None:
 
 def flags(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield the words and the help of each flag that TREE declares with both."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if called(node) == ("Flag", ""):
             given = {one.arg: ast.unparse(one.value) for one in node.keywords}  # type: ignore[attr-defined]
             yield given.get("names", given.get("metavar", "")), given.get("help", "")
