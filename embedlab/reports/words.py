@@ -42,6 +42,7 @@ EXPLAINED = schema_of(
 )
 _SHOWN = 5  # words, and two words together, that people see
 _NAMED = 3  # words in the answer
+_ALIKE = 0.05  # points of percentile rank: less is shown as 0.0
 _OTHER = "(other tokens)"
 
 
@@ -103,9 +104,12 @@ def _answer(effects: WordEffects) -> Iterator[str]:
         yield f"words that count most: {listed(first_model.effects)}"
     for model in other_models:
         gap = model.ranks.whole - first_model.ranks.whole
+        if abs(gap) < _ALIKE:
+            yield f"{titles[model.name]} ranks the pair like {titles[first_model.name]}"
+            continue
         than = f"{'higher' if gap > 0 else 'lower'} than {titles[first_model.name]}"
         yield (
-            f"{titles[model.name]} ranks the pair {abs(gap):z.1f} points {than}, mostly for: "
+            f"{titles[model.name]} ranks the pair {abs(gap):.1f} points {than}, mostly for: "
             f"{listed(effects.difference(model))}"
         )
 

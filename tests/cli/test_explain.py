@@ -19,3 +19,9 @@ def test_json_has_every_number_of_each_part(embedlab: Embedlab) -> None:
     whole = tables[0]["rows"][0]
     for row in tables[2]["rows"]:
         assert row["effect"] == pytest.approx(whole["rank"] - row["rank"])
+
+
+def test_models_that_rank_a_pair_alike_are_not_said_to_differ(embedlab: Embedlab) -> None:
+    answer = embedlab(*WORDS, "-m", "other=dice").out
+    assert "other ranks the pair like dice" in answer
+    assert "0.0 points" not in answer
