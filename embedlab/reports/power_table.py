@@ -14,6 +14,7 @@ from embedlab.reports.notes import (
     join_sentences,
     measures_in,
     scales_of,
+    slice_notes,
 )
 from embedlab.reports.scores import general_notes, leading_columns, title_with_marks
 from embedlab.reports.tables import ABSENT, Column, Table, TableCell, attributes, columns_of, number
@@ -86,6 +87,7 @@ def power_table(
         rows,
         [
             *general_notes(comparison),
+            *slice_notes(comparison.slices),
             f"detectable: the smallest difference that a test at 5% finds with 80% power, "
             f"{measures}",
             "items needed: how many of this kind find the measured difference with 80% power, or "
@@ -141,7 +143,8 @@ def _row(detectable: Detectable) -> Row:
     effective, needed = detectable.effective_pairs, detectable.seeds_needed
     sign = HANGS if detectable.topic is not None else ""
     row: Row = {
-        **attributes(detectable, "task metric sentences items"),
+        **attributes(detectable, "task metric items"),
+        "sentences": detectable.sentences or None,  # not counted where nothing is tested
         "dataset": TableCell(detectable.slice_key, detectable.slice_title),
         "pairs": detectable.items,
         "effective_pairs": TableCell(effective, f"{effective:z.0f}" if effective > 0 else ABSENT),

@@ -64,6 +64,13 @@ def test_single_runs_have_no_figure_for_more_seeds() -> None:
     assert "no model has two seeds: how many seeds a difference needs is unknown" in notes
 
 
+def test_too_few_items_are_said_to_be_too_few_and_their_sentences_not_counted() -> None:
+    compared = compared_items([scored(3, [0.8, 1.4], key="sts12")], [*SINGLES])
+    table = power_table(detectable(compared.evidence, *SINGLES), compared, detect=None, seeds=None)
+    assert table.frame["sentences"].item() is None
+    assert "sts12: fewer than 10 rows: no interval, not tested" in table.notes
+
+
 def test_a_recipe_of_one_seed_takes_the_spread_of_the_other_and_says_so() -> None:
     table = table_of(A, SINGLES[1], seeds=3)
     assert table.frame["planned"].item() > 0
