@@ -81,7 +81,7 @@ def _grouping(name: str) -> Grouping:
         return Grouping(by=by, groups=FIFTHS)
     if by.kind != "number":
         raise UsageError(
-            f"property {property_name!r} has names, which are not cut into groups",
+            f"property {property_name!r} has groups of its own",
             hint=f"group by {property_name}, without a number of groups",
         )
     if int(count) not in GROUP_NAMES:

@@ -52,7 +52,8 @@ def test_two_properties_are_crossed(outcomes: Outcomes) -> None:
 @pytest.mark.parametrize(
     ("by", "reason"),
     [
-        ("negation:3", "has names"),
+        ("negation:3", "groups of its own"),
+        ("gold:3", "groups of its own"),
         ("words:1", "not a number of groups"),
         ("words:11", "not a number of groups"),
         ("words,negation,question", "crosses 3 properties"),
