@@ -339,6 +339,9 @@ def _other_separator(lines: Sequence[str], separators: Sequence[str]) -> str | N
     return None
 
 
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+
+
 def number_of(column: str | Sequence[str]) -> pl.Expr:
     """Return a column of texts or numbers, or each of several, as numbers, null for anything else.
 
@@ -346,8 +349,10 @@ def number_of(column: str | Sequence[str]) -> pl.Expr:
     number. A column of "true" and "false" alone is one of 1 and 0.
     """
     text = pl.col(column).cast(pl.String).str.strip_chars()
-    truth = text.str.to_lowercase().replace_strict({"true": 1.0, "false": 0.0}, default=None)
-    are_truths = (truth.is_not_null() | text.is_null() | (text == "")).all() & truth.any()
+    is_true, is_false = text.is_in(_TRUE), text.is_in(_FALSE)
+    is_truth = is_true | is_false
+    are_truths = (is_truth | text.is_null() | (text == "")).all() & is_truth.any()
+    truth = pl.when(is_truth).then(is_true.cast(pl.Float64))
     is_of_thousands = text.str.contains(r"^[+-]?[1-9]\d{0,2}(?:,\d{3})+$")
     number = text.str.replace(r"^([+-]?\d+),(\d+)$", "${1}.${2}").cast(pl.Float64, strict=False)
     return pl.when(are_truths).then(truth).when(~is_of_thousands).then(number)

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+from rare_classes import MODELS, draws, noise
 from record import write_table
 
-from embedlab.analysis.evidence import ModelColumns, evidence_of
+from embedlab.analysis.evidence import evidence_of
 from embedlab.analysis.measures import MEASURES, query_gold
 from embedlab.analysis.weighing import Weighed
 
@@ -34,11 +35,8 @@ Draws = Iterator[tuple[Floats, Sequence[Floats]]]  # gold, (items,), and what tw
 
 QUERIES, FIRST = (12, 30, 100), ((0.9, 0.9), (0.8, 0.95), (0.95, 0.98))
 OF_CLASS = (12, 30, 100)
-ITEMS, SHIFTS, CORRELATION, THRESHOLD = 400, (2.5, 3.5), 0.6, 1.5
+ITEMS, SHIFTS, THRESHOLD = 400, (2.5, 3.5), 1.5
 DRAWS = 2_000
-MODELS = [
-    ModelColumns(name=name, members=(name,), seeds=(), is_published=True) for name in ("a", "b")
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,36 +51,24 @@ class Cell:
 
     def draws(self) -> Draws:
         """Yield gold and predictions of both models, without end."""
-        rng = np.random.default_rng(self.count)
         measure = MEASURES[self.measure]
         if measure.is_of_queries:
-            gold = query_gold(np.arange(self.count), np.ones(self.count))
-            while True:
-                common, *own = rng.standard_normal((3, self.count))
-                noise = [
-                    CORRELATION**0.5 * common + (1 - CORRELATION) ** 0.5 * each for each in own
-                ]
-                limits = [np.quantile(NORMAL, chance) for chance in self.models]
-                yield (
-                    gold,
-                    [
-                        np.where(each < limit, 1.0, 2.0 + rng.geometric(0.2, self.count))
-                        for each, limit in zip(noise, limits, strict=True)
-                    ],
-                )
-        gold = np.zeros(ITEMS)
-        gold[: self.count] = 1
+            yield from self._ranks()
+        for gold, found in draws(ITEMS, self.count, self.models):
+            if measure.is_of_classes:
+                found = [(each > THRESHOLD) * 1.0 for each in found]
+            yield gold, found
+
+    def _ranks(self) -> Draws:
+        rng = np.random.default_rng(self.count)
+        gold = query_gold(np.arange(self.count), np.ones(self.count))
+        limits = np.quantile(np.random.default_rng(0).standard_normal(200_000), self.models)
         while True:
-            common, *own = rng.standard_normal((3, ITEMS))
-            noise = [CORRELATION**0.5 * common + (1 - CORRELATION) ** 0.5 * each for each in own]
-            found = [shift * gold + each for shift, each in zip(self.models, noise, strict=True)]
-            yield (
-                gold,
-                [(each > THRESHOLD) * 1.0 for each in found] if measure.is_of_classes else found,
-            )
-
-
-NORMAL = np.random.default_rng(0).standard_normal(200_000)
+            ranks = []
+            for errors, limit in zip(noise(rng, self.count), limits, strict=True):
+                later = 2.0 + rng.geometric(0.2, self.count)
+                ranks.append(np.where(errors < limit, 1.0, later))
+            yield gold, ranks
 
 
 def coverage(runs: int, cell: Cell) -> list[str]:

@@ -41,6 +41,12 @@ MODELS = [
 ]
 
 
+def noise(rng: np.random.Generator, items: int) -> list[Floats]:
+    """The errors of two models, (items,) each, which correlate."""
+    common, *own = rng.standard_normal((3, items))
+    return [CORRELATION**0.5 * common + (1 - CORRELATION) ** 0.5 * each for each in own]
+
+
 def draws(
     items: int, positives: int, shifts: tuple[float, float]
 ) -> Iterator[tuple[Floats, list[Floats]]]:
@@ -49,9 +55,8 @@ def draws(
     gold = np.zeros(items)
     gold[:positives] = 1
     while True:
-        common, *own = rng.standard_normal((3, items))
-        noise = [CORRELATION**0.5 * common + (1 - CORRELATION) ** 0.5 * each for each in own]
-        yield gold, [shift * gold + each for shift, each in zip(shifts, noise, strict=True)]
+        errors = noise(rng, items)
+        yield gold, [shift * gold + each for shift, each in zip(shifts, errors, strict=True)]
 
 
 def coverage(runs: int, cell: tuple[int, int, tuple[float, float]]) -> list[str]:
