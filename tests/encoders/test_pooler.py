@@ -2,6 +2,7 @@
 resuming and exporting.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,10 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.layers import Dense
 from embedlab.encoders.random_encoder import build_tokenizer
 from embedlab.models.reading import UsageOptions
-from embedlab.runs.store import RunFolder
 from embedlab.training.learner import freeze_part
-from embedlab.training.stages import train_run
 from tests.encoders.layouts import outputs, write_backbone
 from tests.encoders.opening import change_weights, opened
-from tests.training.small_runs import MACHINE, SAMPLE, interrupted, saved_bytes
+from tests.training.small_runs import interrupted, saved_bytes, train_in
 
 SENTENCES = ["a man plays a guitar", "a dog runs", "two women talk outside in the rain", "a"]
 POOLER = UsageOptions(pooling="pooler", max_tokens=32)
@@ -75,9 +74,8 @@ def test_a_pooler_joined_to_another_pooling_is_refused(tiny_encoder: Path, cpu: 
 
 
 def test_a_pooler_is_trained_and_resumed_to_the_bit(
-    tiny_encoder: Path, tmp_path: Path, cpu: Machine, monkeypatch: pytest.MonkeyPatch
+    tiny_encoder: Path, tmp_path: Path, cpu: Machine
 ) -> None:
-    torch.set_num_threads(1)
     changes = [
         "encoder.pooling=pooler",
         "encoder.max_tokens=32",
@@ -86,17 +84,13 @@ def test_a_pooler_is_trained_and_resumed_to_the_bit(
     ]
     recipe = load_recipe("snli-supcl", changes, encoder=str(tiny_encoder))
 
-    def train(chosen: object, name: str = "small", **options: object) -> RunFolder:
-        run = RunFolder.of(tmp_path / "runs", name, 1)
-        train_run(chosen, SAMPLE, MACHINE, run, 1, keeps_checkpoints=True, **options)
-        return run
-
+    train = partial(train_in, tmp_path / "runs")
     run = train(recipe, "whole")
     before = load_transformer(str(tiny_encoder), cpu, wishes=POOLER, seed=1)
     after = load_transformer(str(run.model), cpu)
     assert (after.pooling, [type(layer) for layer in after.layers]) == ("cls", [Dense])
     assert not torch.equal(after.layers[0].linear.weight, before.layers[0].linear.weight)
-    interrupted(train, recipe, 1, monkeypatch)
+    interrupted(train, recipe, 1)
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(run)
 
 

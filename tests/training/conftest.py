@@ -1,17 +1,14 @@
 """Training on `--data tiny` in a folder of its own."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
-from embedlab.core.recipe import Recipe
 from embedlab.encoders.device import Machine
 from embedlab.runs.store import RunFolder
-from embedlab.training.stages import train_run
-from tests.training.small_runs import MACHINE, SAMPLE
+from tests.training.small_runs import Train, train_in
 
 
 @pytest.fixture(scope="module")
@@ -23,19 +20,12 @@ def gpu() -> Machine:
 
 
 @pytest.fixture
-def train(tmp_path: Path) -> Callable[..., RunFolder]:
+def small(tmp_path: Path) -> RunFolder:
+    """The run that `train` makes where no name is given."""
+    return RunFolder.of(tmp_path / "runs", "small", 1)
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Train:
     """Train a recipe on `--data tiny` into a folder of its own."""
-
-    def run(
-        recipe: Recipe,
-        name: str = "small",
-        seed: int = 1,
-        machine: Machine = MACHINE,
-        **options: Any,
-    ) -> RunFolder:
-        torch.set_num_threads(1)
-        folder = RunFolder.of(tmp_path / "runs", name, seed)
-        train_run(recipe, SAMPLE, machine, folder, seed, **{"keeps_checkpoints": True, **options})
-        return folder
-
-    return run
+    return partial(train_in, tmp_path / "runs")

@@ -3,34 +3,41 @@
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from embedlab.core.errors import Interrupted
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.recipe import Recipe, from_table, load_recipe
+from embedlab.core.recipe import MixSection, Recipe, from_table, load_recipe
 from embedlab.data.source import Source
+from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
+from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
+from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import objective_needs
 from embedlab.objectives.objective import TrainedEncoder, build_objective
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training.batching import Collation, chunk_cutter, tokenise_in_parts
-from embedlab.training.checkpointing import Checkpoints
+from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.meter import Meter
 from embedlab.training.parallel import Team
 from embedlab.training.stage_data import open_stage
+from embedlab.training.stages import train_run
 
 Train = Callable[..., RunFolder]
 E = TypeVar("E", bound=events.Event)
 
 MACHINE = Machine(device=torch.device("cpu"), precision="float32", threads=1)
 SAMPLE = Source(folder=TINY_FOLDER)
+ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
 
 class KilledError(BaseException):
@@ -41,10 +48,11 @@ def stage(
     name: str = "supervised_contrastive",
     rows: int = 160,
     optim: dict[str, Any] | None = None,
+    dataset: str = "snli",
     **options: object,
 ) -> dict[str, Any]:
     return {
-        "data": {"datasets": ["snli"], "rows": rows},
+        "data": {"datasets": [dataset], "rows": rows},
         "objective": {"name": name, **options},
         "optim": {"lr": 1e-3, "batch_size": 16, "weight_decay": 0.01, "clip": 1.0, **(optim or {})},
     }
@@ -78,41 +86,25 @@ def mixed_stages(encoder: Path) -> Recipe:
     """Two signals in turns, one of them with two dropout passes and gradient caching, then a stage
     alone.
     """
-    second = {
-        "data": {"datasets": ["wiki-split"], "rows": 40},
-        "objective": {"name": "in_batch_contrastive", "projection": "one-layer"},
-        "optim": {"lr": 1e-3, "batch_size": 16, "micro_batch": 5, "turn": 1},
-    }
-    first = stage("nli_softmax", rows=120, optim={"turn": 3, "epochs": 2})
+    first = stage("nli_softmax", 120, {"turn": 3, "epochs": 2})
+    cached = {"micro_batch": 5, "turn": 1}
+    second = stage("in_batch_contrastive", 40, cached, "wiki-split", projection="one-layer")
     return recipe_of(encoder, first, second, stage(rows=60), every=0.5)
 
 
-def joint_stages(encoder: Path, combine: str = "surgery") -> Recipe:
+def joint_stages(encoder: Path, combine: Any = "surgery") -> Recipe:
     """A stage alone, then three tasks that share an encoder, two of them also a layer, by gradient
     surgery or as COMBINE says.
     """
-
-    def task(name: str, dataset: str, **options: object) -> dict[str, Any]:
-        optim = {"lr": 1e-3, "batch_size": 16, "turn": 1, "epochs": 2, "clip": 1.0}
-        return {
-            "data": {"datasets": [dataset], "rows": 64},
-            "objective": {"name": name, **options},
-            "optim": optim,
-        }
-
-    values = {
-        "summary": "a test",
-        "encoder": {"model": str(encoder), "pooling": "cls", "max_tokens": 32},
-        "stage": [
-            stage(rows=48),
-            task("sentiment_head", "sentiment"),
-            task("paraphrase_head", "paraphrases"),
-            task("similarity_head", "sts-course", sharing="first-layer"),
-        ],
-        "mix": {"combine": combine, "until": "smallest"},
-        "evaluate": {"every": 0.5},
-    }
-    return from_table(values, name="small", where="test")
+    optim = {"turn": 1, "epochs": 2}
+    stages = [
+        stage(rows=48),
+        stage("sentiment_head", 64, optim, "sentiment"),
+        stage("paraphrase_head", 64, optim, "paraphrases"),
+        stage("similarity_head", 64, optim, "sts-course", sharing="first-layer"),
+    ]
+    mix = MixSection(combine=combine, until="smallest")
+    return replace(recipe_of(encoder, *stages, every=0.5), mix=mix)
 
 
 def fusion_stages(encoder: Path) -> Recipe:
@@ -136,9 +128,40 @@ def _in_step(encoder: Path, name: str) -> Recipe:
     return load_recipe(name, changes, encoder=str(encoder))
 
 
+def train_in(
+    runs: Path,
+    recipe: Recipe,
+    name: str = "small",
+    seed: int = 1,
+    machine: Machine = MACHINE,
+    **options: Any,
+) -> RunFolder:
+    """Train a recipe on `--data tiny` into a folder of its own in RUNS."""
+    torch.set_num_threads(1)
+    folder = RunFolder.of(runs, name, seed)
+    train_run(recipe, SAMPLE, machine, folder, seed, **{"keeps_checkpoints": True, **options})
+    return folder
+
+
 def length_of_a_vector(trained: TrainedEncoder) -> float:
     """A dev score that costs nothing."""
     return float((trained.encoder.encode(["a man sleeps"]) ** 2).sum())
+
+
+def scores_in_turn(*scores: float) -> Callable[[TrainedEncoder], float]:
+    """Return a dev score that gives SCORES, whatever the model."""
+    left = iter(scores)
+    return lambda _: next(left)
+
+
+def last_checkpoint(run: RunFolder) -> Snapshot:
+    checkpoints = Checkpoints(run.checkpoints)
+    return checkpoints.read(checkpoints.steps()[-1])
+
+
+def weights_of(run: RunFolder) -> dict[str, Tensor]:
+    """The weights of the model that a run made."""
+    return load_file(run.model / "model.safetensors")
 
 
 def saved_bytes(run: RunFolder) -> dict[str, bytes]:
@@ -160,7 +183,6 @@ def interrupted(
     train: Train,
     recipe: Recipe,
     steps: int,
-    monkeypatch: pytest.MonkeyPatch,
     number: signal.Signals = signal.SIGTERM,
     **options: Any,
 ) -> Interrupted:
@@ -172,27 +194,21 @@ def interrupted(
         if next(count) == steps:
             os.kill(os.getpid(), number)
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Meter, "add", stop_there)
         with pytest.raises(Interrupted) as stop:
             train(recipe, **options)
     return stop.value
 
 
-def assert_resumes(
-    train: Train,
-    recipe: Recipe,
-    steps: list[int],
-    monkeypatch: pytest.MonkeyPatch,
-    **options: Any,
-) -> None:
+def assert_resumes(train: Train, recipe: Recipe, steps: list[int], **options: Any) -> None:
     """A training that is stopped after each of these STEPS ends with the bits and the loss curve of
     an undisturbed one.
     """
     whole = train(recipe, "whole", **options)
     done = 0
     for step in steps:
-        stop = interrupted(train, recipe, step - done, monkeypatch, resume=done > 0, **options)
+        stop = interrupted(train, recipe, step - done, resume=done > 0, **options)
         assert f"after step {step} of" in stop.message
         done = step
     resumed = train(recipe, resume=True, **options)
@@ -214,6 +230,22 @@ def events_of(run: RunFolder, kind: type[E]) -> list[E]:
 
 def notes_of(run: RunFolder) -> list[str]:
     return [event.text for event in events_of(run, events.Noted)]
+
+
+def open_encoder(
+    folder: Path, machine: Machine = MACHINE, pooling: str = "mean"
+) -> TransformerEncoder:
+    """The transformer in FOLDER, to be trained."""
+    wishes = UsageOptions(pooling=pooling, max_tokens=32)
+    return load_transformer(str(folder), machine, wishes=wishes)
+
+
+def narrow_encoder(
+    folder: Path, architecture: str, machine: Machine = MACHINE, pooling: str = "cls"
+) -> TransformerEncoder:
+    """An encoder of an ARCHITECTURE with random weights, written to FOLDER."""
+    build_random_encoder(folder, seed=0, hidden=16, architecture=architecture)
+    return open_encoder(folder, machine, pooling)
 
 
 def collation_of(

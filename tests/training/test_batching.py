@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import NEEDS
 from embedlab.training.batching import (
     Collation,
@@ -17,14 +15,12 @@ from embedlab.training.batching import (
     part_ends,
 )
 from embedlab.training.order import batch_generator
-from tests.training.small_runs import MACHINE, collation_of, recipe_of
+from tests.training.small_runs import collation_of, open_encoder, recipe_of
 
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
-    return load_transformer(
-        str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean", max_tokens=32)
-    )
+    return open_encoder(tiny_encoder)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -22,11 +21,8 @@ from torch.utils._pytree import tree_leaves
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.settings import Settings
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
-from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import UsageOptions
 from embedlab.runs.events import Step
 from embedlab.training import capture
 from embedlab.training.batching import Batch, PackedRows, tokenise_in_parts
@@ -45,6 +41,7 @@ from embedlab.training.order import batch_generator
 from embedlab.training.parallel import Team
 from tests.training.killed_run import with_lora
 from tests.training.small_runs import (
+    ARCHITECTURES,
     MACHINE,
     Train,
     assert_close,
@@ -54,17 +51,19 @@ from tests.training.small_runs import (
     gradients_of,
     joint_stages,
     mixed_stages,
+    narrow_encoder,
     notes_of,
+    open_encoder,
     recipe_of,
     save_checkpoints,
     saved_bytes,
     stage,
     two_stages,
+    weights_of,
 )
 from tests.training.test_supcl_seq import labelled
 
 PLAIN = replace(MACHINE, has_cpu_engine=False)  # as on a GPU, transformers does the work
-ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
 
 
 class Tape(TorchDispatchMode):
@@ -125,16 +124,14 @@ def test_short_sentences_fill_the_rows_of_long_ones() -> None:
 STAGES = {
     "pairs": stage("nli_softmax"),
     "premise groups with drawn sets": stage(positives=2, negatives=3),
-    "two views (SimCSE)": stage("in_batch_contrastive"),
-    "two views, a few sentences at a time": stage("in_batch_contrastive", optim={"micro_batch": 5}),
-    "in parts": stage("in_batch_contrastive", optim={"accumulate": 3}),
-    "embeddings that stay (DefSent)": stage("definition_to_word"),
+    "two views (SimCSE)": stage("in_batch_contrastive", dataset="wiki-split"),
+    "two views, a few sentences at a time": stage(
+        "in_batch_contrastive", optim={"micro_batch": 5}, dataset="wiki-split"
+    ),
+    "in parts": stage("in_batch_contrastive", optim={"accumulate": 3}, dataset="wiki-split"),
+    "embeddings that stay (DefSent)": stage("definition_to_word", dataset="definitions"),
     "three views of pairs (SupCL-Seq)": labelled("class_contrastive", dropout=[0.0, 0.0, 0.0]),
 }
-STAGES["embeddings that stay (DefSent)"]["data"]["datasets"] = ["definitions"]
-for name in STAGES:
-    if name.startswith(("two", "in parts")):
-        STAGES[name]["data"]["datasets"] = ["wiki-split"]
 
 
 def learner_of(
@@ -152,10 +149,6 @@ def learner_of(
     return learner, batch, collation.chunk_limit is not None
 
 
-def encoder_of(folder: Path, place: Machine = PLAIN, pooling: str = "mean") -> TransformerEncoder:
-    return load_transformer(str(folder), place, wishes=UsageOptions(pooling=pooling, max_tokens=32))
-
-
 def loss_and_gradients(
     learner: Learner, batch: Sequence[Batch], *, is_cached: bool
 ) -> tuple[float, dict[str, Tensor]]:
@@ -169,7 +162,7 @@ def test_packed_batches_have_the_losses_and_gradients_of_padded_ones(
     name: str, tiny_encoder: Path, graphs: list[Tape], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
-    encoder = encoder_of(tiny_encoder)
+    encoder = open_encoder(tiny_encoder, PLAIN)
     encoder.backbone.double()
     learner, batch, is_cached = learner_of(encoder, STAGES[name], None)
     expected = loss_and_gradients(learner, batch, is_cached=is_cached)
@@ -189,7 +182,7 @@ def test_views_with_dropout_have_the_gradients_of_eager_ones_with_the_same_draws
     found = []
     of = labelled("class_contrastive", dropout=[0.2, 0.2, 0.4])
     for make in (lambda compute, *_: compute, CudaGraphs()):
-        encoder = encoder_of(tiny_encoder)
+        encoder = open_encoder(tiny_encoder, PLAIN)
         learner, batch, _ = learner_of(encoder, of, CapturedPasses(encoder, make))
         for _ in range(2):  # captured, and replayed
             torch.manual_seed(7)
@@ -211,8 +204,7 @@ PACKED = [
 def test_every_pooling_and_architecture_is_packed_alike(
     architecture: str, pooling: str, tmp_path: Path
 ) -> None:
-    build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
-    encoder = encoder_of(tmp_path, pooling=pooling)
+    encoder = narrow_encoder(tmp_path, architecture, PLAIN, pooling)
     tokens = tokenise_in_parts(
         encoder, ["a man sleeps", "dogs", "a dog runs by the long grey sea", "x"]
     )
@@ -245,8 +237,7 @@ def shapes_of(
 def test_a_pass_asks_for_no_value_so_that_it_can_be_captured(
     architecture: str, tmp_path: Path
 ) -> None:
-    build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
-    encoder = encoder_of(tmp_path)
+    encoder = narrow_encoder(tmp_path, architecture, PLAIN)
     encoder.backbone.train()
     passes = CapturedPasses(encoder)
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
@@ -257,7 +248,7 @@ def test_a_pass_asks_for_no_value_so_that_it_can_be_captured(
 
 
 def test_long_and_rare_shapes_run_as_they_did(tiny_encoder: Path) -> None:
-    shapes = shapes_of(encoder_of(tiny_encoder), width=8, step=2, rows=[2])
+    shapes = shapes_of(open_encoder(tiny_encoder, PLAIN), width=8, step=2, rows=[2])
 
     def is_packed(rows: int, width: int) -> bool:
         ids = torch.ones(rows, width, dtype=torch.long)
@@ -285,27 +276,27 @@ def test_stages_in_turn_and_in_joint_steps_end_where_eager_ones_do(
     assert any("captured in rows of" in note for note in notes_of(captured))
     monkeypatch.setattr(capture, "CudaGraphs", lambda: lambda compute, *_: compute)
     eager = train(recipe, "eager", machine=CAPTURING)
-    weights = [load_file(run.model / "model.safetensors") for run in (captured, eager)]
-    torch.testing.assert_close(*weights, rtol=1e-4, atol=1e-5)
+    assert_close(weights_of(captured), weights_of(eager), rtol=1e-4, atol=1e-5)
 
 
 def test_a_captured_run_that_was_stopped_ends_with_the_same_bits(
-    train: Train, tiny_encoder: Path, graphs: list[Tape], monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path, graphs: list[Tape]
 ) -> None:
     recipe = two_stages(tiny_encoder, rows=48)
-    assert_resumes(train, recipe, [3], monkeypatch, machine=CAPTURING)
+    assert_resumes(train, recipe, [3], machine=CAPTURING)
     assert graphs
 
 
 def test_what_cannot_be_captured_says_why_and_trains(train: Train, tiny_encoder: Path) -> None:
     place = replace(CAPTURING, is_recomputing=True)
     run = train(recipe_of(tiny_encoder, stage(rows=32)), machine=place)
-    said = "passes are not captured: gradient checkpointing draws its dropout twice"
-    assert said in notes_of(run)
+    assert "passes are not captured: gradient checkpointing draws its dropout twice" in notes_of(
+        run
+    )
 
 
 def test_what_cannot_be_captured_is_known_before_the_first_step(tiny_encoder: Path) -> None:
-    encoder = encoder_of(tiny_encoder)
+    encoder = open_encoder(tiny_encoder, PLAIN)
     assert why_not_captured(encoder, Team()) == ""
     assert "several processes" in why_not_captured(encoder, Team(size=2))
     encoder.forward.takes_wide_mask = False
@@ -316,7 +307,7 @@ def test_a_pass_that_fails_to_be_captured_is_named(tiny_encoder: Path) -> None:
     def refuse(*_: object) -> Any:
         raise RuntimeError("operation not permitted when stream is capturing")
 
-    encoder = encoder_of(tiny_encoder)
+    encoder = open_encoder(tiny_encoder, PLAIN)
     learner, batch, _ = learner_of(encoder, stage("nli_softmax"), CapturedPasses(encoder, refuse))
     with pytest.raises(
         EmbedlabError, match=r"a pass of \d+ x \d+ tokens cannot be captured"
@@ -336,16 +327,14 @@ def test_a_processor_never_captures() -> None:
 def test_layers_that_are_computed_again_give_the_same_bits(
     has_cpu_engine: bool, train: Train, tiny_encoder: Path
 ) -> None:
-    recipe, place = (
-        recipe_of(tiny_encoder, stage(rows=48)),
-        replace(MACHINE, has_cpu_engine=has_cpu_engine),
-    )
+    recipe = recipe_of(tiny_encoder, stage(rows=48))
+    place = replace(MACHINE, has_cpu_engine=has_cpu_engine)
     again = train(recipe, "again", machine=replace(place, is_recomputing=True))
     assert saved_bytes(again) == saved_bytes(train(recipe, "kept", machine=place))
 
 
 def test_layers_that_cannot_be_computed_again_are_refused(tiny_encoder: Path) -> None:
-    encoder = encoder_of(tiny_encoder)
+    encoder = open_encoder(tiny_encoder, PLAIN)
     encoder.backbone.supports_gradient_checkpointing = False
     with pytest.raises(UsageError, match="no gradient checkpointing for 'bert'"):
         recompute_layers(encoder)
@@ -356,7 +345,7 @@ def test_layers_that_cannot_be_computed_again_are_refused(tiny_encoder: Path) ->
 def test_graphs_have_the_losses_and_gradients_of_eager_passes(
     name: str, tiny_encoder: Path, gpu: Machine
 ) -> None:
-    encoder = encoder_of(tiny_encoder, gpu)
+    encoder = open_encoder(tiny_encoder, gpu)
     learner, batch, is_cached = learner_of(encoder, STAGES[name], None)
     there = [part.to(gpu.device) for part in batch]
     expected = loss_and_gradients(learner.float().to(gpu.device), there, is_cached=is_cached)
@@ -373,8 +362,8 @@ def test_graphs_have_the_losses_and_gradients_of_eager_passes(
 def test_200_steps_without_dropout_differ_by_no_more_than_bf16_does(
     train: Train, tiny_encoder: Path, gpu: Machine
 ) -> None:
-    of = labelled("class_contrastive", rows=64, lr=1e-4, dropout=[0.0, 0.0])
-    of["optim"] |= {"epochs": 50.0}  # type: ignore[operator]
+    optim = {"lr": 1e-4, "epochs": 50.0}
+    of = labelled("class_contrastive", optim, rows=64, dropout=[0.0, 0.0])
     recipe = recipe_of(tiny_encoder, of, log_every=1)
     machines = {
         "eager": replace(gpu, precision="bf16"),
@@ -400,7 +389,7 @@ def test_a_captured_run_on_a_gpu_that_was_stopped_ends_with_the_same_bits(
         place = machine(settings, training=True)
         recipe = two_stages(tiny_encoder, rows=48)
         save_checkpoints(monkeypatch, every=2)
-        assert_resumes(train, recipe, [3], monkeypatch, machine=place)
+        assert_resumes(train, recipe, [3], machine=place)
         assert not any("not captured" in note for note in notes_of(train(recipe, resume=True)))
     finally:
         torch.use_deterministic_algorithms(mode=False)

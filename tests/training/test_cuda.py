@@ -13,15 +13,21 @@ from torch import nn
 from embedlab.core.names import objective_names, objective_options
 from embedlab.core.recipe import ObjectiveSection
 from embedlab.core.settings import Settings
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine, machine
-from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import index_rows
 from embedlab.objectives.objective import build_objective
-from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.parallel import Team
 from tests.objectives.test_contract import frame_for
-from tests.training.small_runs import MACHINE, Train, assert_resumes, recipe_of, stage
+from tests.training.small_runs import (
+    MACHINE,
+    Train,
+    assert_close,
+    assert_resumes,
+    last_checkpoint,
+    open_encoder,
+    recipe_of,
+    stage,
+)
 from tests.training.test_parallel import STAGES, assert_same_steps, run_team, step
 
 pytestmark = pytest.mark.gpu
@@ -33,7 +39,7 @@ def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
 ) -> None:
     options = objective_options(name)
     needs, chosen = options.needs(options.Options()), options.Options()
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
+    encoder = open_encoder(tiny_encoder)
     rows = index_rows(frame_for(needs), needs, encoder.word_ids)
     torch.manual_seed(0)
     section = ObjectiveSection(name=name, options=chosen)
@@ -79,8 +85,7 @@ def test_sentences_are_encoded_as_on_a_processor(
 ) -> None:
     sentences = [f"{'a man sleeps ' * (1 + number % 4)}{number}" for number in range(20_000)]
     there, here = (
-        load_transformer(str(tiny_encoder), machine, wishes=UsageOptions(pooling="mean"))
-        for machine in (replace(gpu, precision=precision), MACHINE)
+        open_encoder(tiny_encoder, place) for place in (replace(gpu, precision=precision), MACHINE)
     )
     found = there.encode(sentences)[::97]
     np.testing.assert_allclose(found, here.encode(sentences[::97]), atol=atol)
@@ -88,7 +93,7 @@ def test_sentences_are_encoded_as_on_a_processor(
 
 @pytest.mark.parametrize("precision", ["float32", "fp16"])
 def test_a_deterministic_run_that_was_stopped_ends_with_the_same_bits(
-    precision: Any, train: Train, tiny_encoder: Path, gpu: Machine, monkeypatch: pytest.MonkeyPatch
+    precision: Any, train: Train, tiny_encoder: Path, gpu: Machine
 ) -> None:
     with warnings.catch_warnings():
         # torch warns of operations that are not deterministic
@@ -96,18 +101,15 @@ def test_a_deterministic_run_that_was_stopped_ends_with_the_same_bits(
         settings = Settings(device="cuda", deterministic=True, precision=precision)
         place = machine(settings, training=True)
         recipe = recipe_of(tiny_encoder, stage(rows=48))
-        assert_resumes(train, recipe, [2], monkeypatch, machine=place)
+        assert_resumes(train, recipe, [2], machine=place)
     torch.use_deterministic_algorithms(mode=False)
 
 
 def test_fp16_goes_where_float32_goes(train: Train, tiny_encoder: Path, gpu: Machine) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=48))
-    runs = [
-        train(recipe, name, machine=replace(gpu, precision=name)) for name in ("float32", "fp16")
-    ]
-    ends = [Checkpoints(run.checkpoints).newest(lambda _: None)[0] for run in runs]
-    assert ends[0] is not None
-    assert ends[1] is not None
-    assert ends[1].scale["scale"] >= 1
-    for name, weight in ends[0].encoder.items():
-        torch.testing.assert_close(ends[1].encoder[name], weight, rtol=5e-2, atol=5e-3)
+    whole, half = (
+        last_checkpoint(train(recipe, name, machine=replace(gpu, precision=name)))
+        for name in ("float32", "fp16")
+    )
+    assert half.scale["scale"] >= 1
+    assert_close(half.encoder, whole.encoder, rtol=5e-2, atol=5e-3)

@@ -8,29 +8,20 @@ from tokenizers import Tokenizer
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.word_tokens import single_tokens
-from embedlab.models.reading import UsageOptions
 from embedlab.training.stage_data import open_stage
-from tests.training.small_runs import MACHINE, SAMPLE, Train, recipe_of, stage
+from tests.training.small_runs import SAMPLE, Train, open_encoder, recipe_of, stage, weights_of
 
 
 def definitions(rows: int = 48, **optim: Any) -> dict[str, Any]:
-    return {
-        "data": {"datasets": ["definitions"], "rows": rows},
-        "objective": {"name": "definition_to_word"},
-        "optim": {"lr": 1e-3, "batch_size": 16, "weight_decay": 0.01, **optim},
-    }
+    return stage("definition_to_word", rows, optim, "definitions")
 
 
 def test_embeddings_and_head_stay_to_the_bit_while_every_layer_moves(
     train: Train, tiny_encoder: Path
 ) -> None:
     run = train(recipe_of(tiny_encoder, definitions()))
-    before, after = (
-        load_file(tiny_encoder / "model.safetensors"),
-        load_file(run.model / "model.safetensors"),
-    )
+    before, after = load_file(tiny_encoder / "model.safetensors"), weights_of(run)
     assert before.keys() == after.keys()
     moved = {name for name in before if not before[name].equal(after[name])}
     assert moved == {name for name in before if ".encoder." in name}
@@ -43,7 +34,7 @@ def test_every_target_is_one_known_token(tiny_encoder: Path, tmp_path: Path) -> 
     file.write_text("".join(f"{word}\ta definition\n" for word in words))
     data = {"datasets": [str(file)], "split": "all"}
     recipe = recipe_of(tiny_encoder, definitions() | {"data": data})
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
+    encoder = open_encoder(tiny_encoder)
     rows = open_stage(recipe, SAMPLE, 1, 0, encoder.word_ids).rows
     tokens = encoder.tokenizer.convert_ids_to_tokens(rows.columns["word"].tolist())
     assert (tokens, rows.left_out) == (["dog", "dog", "cat"], 3)
@@ -60,14 +51,12 @@ def test_a_word_of_a_byte_level_tokenizer_is_taken_with_its_leading_space() -> N
 def test_a_definition_step_between_others_does_not_move_the_word_vectors(
     train: Train, tiny_encoder: Path
 ) -> None:
-    first = stage("nli_softmax", rows=16, optim={"warmup": 0.0})
-    turns = {**first, "optim": {**first["optim"], "turn": 1}}
-    mixed = train(recipe_of(tiny_encoder, turns, definitions(turn=50, lr=1e-12)), "mixed")
-    alone = train(recipe_of(tiny_encoder, first), "alone")
+    def first(**turn: int) -> dict[str, Any]:
+        return stage("nli_softmax", 16, {"warmup": 0.0, **turn})
+
+    mixed = train(recipe_of(tiny_encoder, first(turn=1), definitions(turn=50, lr=1e-12)), "mixed")
+    alone = weights_of(train(recipe_of(tiny_encoder, first()), "alone"))
     words = "embeddings.word_embeddings.weight"
-    before, after = (
-        load_file(folder / "model.safetensors")[f"bert.{words}"]
-        for folder in (tiny_encoder, mixed.model)
-    )
-    assert not before.equal(after)
-    assert after.equal(load_file(alone.model / "model.safetensors")[words])
+    after = weights_of(mixed)[f"bert.{words}"]
+    assert not load_file(tiny_encoder / "model.safetensors")[f"bert.{words}"].equal(after)
+    assert after.equal(alone[words])

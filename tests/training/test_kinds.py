@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
@@ -17,17 +16,17 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from embedlab.core.recipe import Recipe, from_table, recipe_to_table
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.weight_checks import silence_transformers
-from embedlab.models.reading import UsageOptions
 from embedlab.runs.store import RunFolder
-from embedlab.training.checkpointing import Checkpoints
 from tests.encoders.layouts import DECODERS, SENTENCES, WIDTH, adapted, lora, save, transformer
 from tests.training.small_runs import (
     MACHINE,
     Train,
     assert_resumes,
     interrupted,
+    last_checkpoint,
     length_of_a_vector,
     notes_of,
+    open_encoder,
     recipe_of,
     stage,
 )
@@ -96,37 +95,30 @@ def test_two_steps_resume_to_the_bit_and_export_equal_vectors(
     name: str,
     folders: dict[str, Path],
     train: Train,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    small: RunFolder,
 ) -> None:
     recipe = recipe_for(folders[name], **KINDS[name][1])
-    assert_resumes(train, recipe, [1], monkeypatch, dev_score=length_of_a_vector)
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
+    assert_resumes(train, recipe, [1], dev_score=length_of_a_vector)
     if name == "BERT with LoRA, saved alone":
-        checkpoints = Checkpoints(run.checkpoints)
-        stored = load_file(checkpoints.path(checkpoints.steps()[-1]) / "encoder.safetensors")
+        stored = last_checkpoint(small).encoder
         assert len(stored) == 2 * 2 * 2  # two layers, two of their linear layers, two matrices
         assert all(".lora_" in weight for weight in stored)
-    started = load_transformer(
-        str(folders[name]),
-        MACHINE,
-        wishes=UsageOptions(pooling=recipe.encoder.pooling, max_tokens=32),
-    )
-    exported = load_transformer(str(run.model), MACHINE).encode(SENTENCES)
+    started = open_encoder(folders[name], pooling=recipe.encoder.pooling)
+    exported = load_transformer(str(small.model), MACHINE).encode(SENTENCES)
     assert abs(exported - started.encode(SENTENCES)).max() > 1e-4  # it has trained
     with silence_transformers():
         theirs = SentenceTransformer(
-            str(run.model), device="cpu", local_files_only=True, trust_remote_code=False
+            str(small.model), device="cpu", local_files_only=True, trust_remote_code=False
         )
         np.testing.assert_allclose(theirs.encode(list(SENTENCES)), exported, atol=1e-5)
 
 
 def test_a_base_that_changed_since_is_noticed_when_a_run_resumes(
-    folders: dict[str, Path], train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folders: dict[str, Path], train: Train, tmp_path: Path
 ) -> None:
     base = Path(shutil.copytree(folders["BERT with LoRA, saved alone"], tmp_path / "base"))
     recipe = recipe_for(base, pooling="mean", lora=RANK)
-    interrupted(train, recipe, 1, monkeypatch)
+    interrupted(train, recipe, 1)
     shutil.copy(folders["several poolings"] / "model.safetensors", base)
     file = base / "config.json"
     file.write_text(file.read_text().replace("}", " }", 1))  # another base of the same shapes

@@ -8,11 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.device import Machine
-from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import UsageOptions
 from embedlab.training.batching import Batch
 from embedlab.training.gradients import LossScale
 from embedlab.training.learner import (
@@ -27,29 +23,26 @@ from embedlab.training.learner import (
 )
 from embedlab.training.order import batch_generator
 from tests.training.small_runs import (
+    ARCHITECTURES,
     MACHINE,
     Train,
     assert_close,
     collation_of,
     gradients_of,
+    narrow_encoder,
     notes_of,
+    open_encoder,
     recipe_of,
     stage,
 )
-
-ARCHITECTURES = ["bert", "roberta", "distilbert", "electra"]
-
-
-def encoder_of(folder: Path, machine: Machine = MACHINE) -> TransformerEncoder:
-    return load_transformer(str(folder), machine, wishes=UsageOptions(pooling="cls", max_tokens=32))
 
 
 def simcse_learner(encoder: TransformerEncoder, positives: str) -> tuple[Learner, Batch]:
     """A learner in training mode, dropout and head included, and one batch for it."""
     optim = {"batch_size": 12, "micro_batch": 5}
     options = {"positives": positives, "projection": "one-layer"}
-    of = stage("in_batch_contrastive", rows=24, optim=optim, **options)
-    of["data"]["datasets"] = ["nli-triplets" if positives == "triplets" else "wiki-split"]
+    dataset = "nli-triplets" if positives == "triplets" else "wiki-split"
+    of = stage("in_batch_contrastive", 24, optim, dataset, **options)
     collation = collation_of(encoder, recipe_of(Path(encoder.name), of))
     learner = Learner(encoder, {0: collation.objective}).train()
     return learner, collation.collate(collation.data.batches(0)[0], batch_generator(1, 0, 0, 0))
@@ -61,7 +54,7 @@ def test_the_cached_gradient_equals_the_plain_one(
     positives: str, has_cpu_engine: bool, tiny_encoder: Path
 ) -> None:
     machine = replace(MACHINE, has_cpu_engine=has_cpu_engine)
-    learner, batch = simcse_learner(encoder_of(tiny_encoder, machine), positives)
+    learner, batch = simcse_learner(open_encoder(tiny_encoder, machine, "cls"), positives)
     assert len(batch.chunks) > 2
     assert max(len(ids) for ids, _ in batch.chunks) <= 5
     torch.manual_seed(7)
@@ -84,7 +77,7 @@ def step_of(
     it.
     """
     optim = {"accumulate": parts} if parts else None
-    encoder = encoder_of(folder)
+    encoder = open_encoder(folder, pooling="cls")
     collation = collation_of(
         encoder, recipe_of(folder, stage(name, rows=16, optim=optim, **options))
     )
@@ -151,8 +144,7 @@ def test_a_rate_stored_as_a_plain_number_is_found() -> None:
 def test_a_frozen_part_has_no_gradient_while_the_rest_has(
     architecture: str, tmp_path: Path
 ) -> None:
-    build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
-    encoder = encoder_of(tmp_path)
+    encoder = narrow_encoder(tmp_path, architecture)
     embeddings = part_parameters(encoder.backbone, encoder.layers, "embeddings")
     without_gradient = {id(parameter) for parameter in embeddings}
     assert id(encoder.backbone.get_input_embeddings().weight) in without_gradient

@@ -72,10 +72,10 @@ def test_the_rate_rises_and_falls_within_the_steps_that_are_left(
 
 
 def test_a_training_that_ends_in_its_first_stage_is_resumed_as_any_other(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path
 ) -> None:
     recipe = replace(two_stages(tiny_encoder), max_steps=6)
-    assert_resumes(train, recipe, [4], monkeypatch, dev_score=length_of_a_vector)
+    assert_resumes(train, recipe, [4], dev_score=length_of_a_vector)
     with pytest.raises(UsageError, match="max_steps was 6, now None"):
         train(two_stages(tiny_encoder), resume=True)
 

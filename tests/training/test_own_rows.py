@@ -88,10 +88,10 @@ def test_every_recipe_for_own_rows_trains_on_them_with_a_dev_score(
 
 
 def test_a_file_that_has_changed_is_not_trained_on_further(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     recipe = own_recipe("own-sentences", tiny_encoder, tmp_path)
-    interrupted(train, recipe, 1, monkeypatch)
+    interrupted(train, recipe, 1)
     path = tmp_path / "rows.txt"
     path.write_text(path.read_text().replace("red", "blue"))
     with pytest.raises(

@@ -14,9 +14,7 @@ import torch
 import torch.distributed as dist
 from accelerate import PartialState
 
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
-from embedlab.models.reading import UsageOptions
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
@@ -32,6 +30,7 @@ from tests.training.small_runs import (
     collation_of,
     events_of,
     gradients_of,
+    open_encoder,
     recipe_of,
     saved_bytes,
     stage,
@@ -59,21 +58,24 @@ def test_variables_of_a_team_count_only_together(
 STAGES = {
     "premise groups with drawn sets": stage(positives=2, negatives=3),
     "pairs": stage("nli_softmax"),
-    "triplets": stage("in_batch_contrastive", positives="triplets", projection="one-layer"),
-    "two views, a few sentences at a time": stage("in_batch_contrastive", optim={"micro_batch": 3}),
-    "fewer sentences than processes": stage("in_batch_contrastive", rows=2),
+    "triplets": stage(
+        "in_batch_contrastive",
+        dataset="nli-triplets",
+        positives="triplets",
+        projection="one-layer",
+    ),
+    "two views, a few sentences at a time": stage(
+        "in_batch_contrastive", optim={"micro_batch": 3}, dataset="wiki-split"
+    ),
+    "fewer sentences than processes": stage("in_batch_contrastive", 2, dataset="wiki-split"),
 }
-STAGES["triplets"]["data"]["datasets"] = ["nli-triplets"]
-for name in ("two views, a few sentences at a time", "fewer sentences than processes"):
-    STAGES[name]["data"]["datasets"] = ["wiki-split"]
 
 
 def step(
     folder: Path, of: dict[str, Any], team: Team, machine: Machine = MACHINE
 ) -> tuple[float, dict[str, torch.Tensor]]:
     """The loss of a stage's first batch and every gradient, without dropout."""
-    wishes = UsageOptions(pooling="mean-without-cls", max_tokens=32)
-    encoder = load_transformer(str(folder), machine, wishes=wishes)
+    encoder = open_encoder(folder, machine, "mean-without-cls")
     collation = collation_of(encoder, recipe_of(folder, of), team)
     learner = Learner(encoder, {0: collation.objective}, team).to(machine.device).train()
     with dropout_rate(dropout_places(encoder.backbone), 0.0):

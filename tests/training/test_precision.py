@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from embedlab.core.recipe import Recipe
-from embedlab.training.checkpointing import Checkpoints, Snapshot
 from embedlab.training.meter import Meter
-from tests.training.small_runs import MACHINE, Train, joint_stages, mixed_stages
+from tests.training.small_runs import MACHINE, Train, joint_stages, last_checkpoint, mixed_stages
 
 BF16 = replace(MACHINE, precision="bf16")
 
@@ -58,12 +57,10 @@ def test_loss_weights_and_optimizer_stay_float32_in_bf16(
 ) -> None:
     losses = record_losses(monkeypatch)
     kinds = record_products(monkeypatch)
-    run = train(
-        replace(recipe_for(tiny_encoder), max_steps=8), machine=BF16
-    )  # steps of every kind that the stages have
+    # steps of every kind that the stages have
+    run = train(replace(recipe_for(tiny_encoder), max_steps=8), machine=BF16)
     assert kinds.keys() == {torch.bfloat16, torch.float32}  # of the encoder and of the heads
     assert {loss.dtype for loss in losses} == {torch.float32}
-    checkpoints = Checkpoints(run.checkpoints)
-    snapshot = Snapshot.read(checkpoints.path(checkpoints.steps()[-1]))
+    snapshot = last_checkpoint(run)
     for tensors in (snapshot.encoder, snapshot.heads, snapshot.optimizer):
         assert {tensor.dtype for tensor in tensors.values()} == {torch.float32}

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,9 @@ from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
 from embedlab.training.blocks import plan_stages
 from embedlab.training.checkpointing import Checkpoints, Snapshot
-from embedlab.training.stages import train_run
 from tests.processes import process
 from tests.training import killed_run
 from tests.training.small_runs import (
-    MACHINE,
     SAMPLE,
     KilledError,
     Train,
@@ -39,23 +38,25 @@ from tests.training.small_runs import (
     recipe_of,
     save_checkpoints,
     saved_bytes,
+    scores_in_turn,
     stage,
+    train_in,
     two_stages,
 )
 
 
 def test_a_run_without_a_checkpoint_says_that_it_begins_again(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, small: RunFolder, tiny_encoder: Path
 ) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=48))
-    interrupted(train, recipe, 1, monkeypatch)
-    shutil.rmtree(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
-    run = train(recipe, resume=True)
-    assert any("begins again from step 0" in note for note in notes_of(run))
+    interrupted(train, recipe, 1)
+    shutil.rmtree(small.checkpoints)
+    train(recipe, resume=True)
+    assert any("begins again from step 0" in note for note in notes_of(small))
 
 
 def test_a_killed_process_loses_nothing(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, small: RunFolder, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = two_stages(tiny_encoder)
     save_checkpoints(monkeypatch, every=killed_run.EVERY)
@@ -63,67 +64,63 @@ def test_a_killed_process_loses_nothing(
     ends = [event.step for event in events_of(whole, events.Checkpoint)]
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
     assert kill_at not in ends
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
     complete: list[int] = []
     for moment in ("while a checkpoint is written", "between two checkpoints"):
         child = process(
-            killed_run.train_until, moment, kill_at, tiny_encoder, run.path, bool(complete)
+            killed_run.train_until, moment, kill_at, tiny_encoder, small.path, bool(complete)
         )
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        complete = list(map(int, (run.path / killed_run.COMPLETE).read_text().split()))
-        assert Checkpoints(run.checkpoints).steps()[-1] == complete[-1]
+        complete = list(map(int, (small.path / killed_run.COMPLETE).read_text().split()))
+        assert Checkpoints(small.checkpoints).steps()[-1] == complete[-1]
         assert complete == ends[: len(complete)]
-        assert run_status(run).state == "crashed"
+        assert run_status(small).state == "crashed"
     with pytest.raises(UsageError, match="exists already, unfinished"):
         train(recipe)
     train(recipe, resume=True, dev_score=length_of_a_vector)
-    assert saved_bytes(run) == saved_bytes(whole)
-    assert run_status(run).state == "finished"
-    assert not list(run.checkpoints.glob(".*"))
+    assert saved_bytes(small) == saved_bytes(whole)
+    assert run_status(small).state == "finished"
+    assert not list(small.checkpoints.glob(".*"))
 
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGXCPU)
 
 
 def test_a_signal_stops_after_the_step_with_a_checkpoint(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, small: RunFolder, tiny_encoder: Path
 ) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=96, negatives=3))
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
     for done, number in enumerate(SIGNALS):
         before = signal.getsignal(number)
-        stop = interrupted(train, recipe, 1, monkeypatch, number=number, resume=done > 0)
+        stop = interrupted(train, recipe, 1, number, resume=done > 0)
         assert stop.message.startswith(f"stopped by {number.name} after step {done + 1} of ")
         assert stop.message.endswith("; a checkpoint is saved")
         assert stop.exit_code == ExitCode.INTERRUPTED
         assert "--resume" in stop.hint
         assert signal.getsignal(number) is before
-        assert run_status(run).state == "interrupted"
+        assert run_status(small).state == "interrupted"
     assert saved_bytes(train(recipe, resume=True)) == saved_bytes(train(recipe, "whole"))
 
 
 def test_a_run_that_mixes_signals_goes_on_wherever_it_stopped(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path
 ) -> None:
     recipe = mixed_stages(tiny_encoder)
-    blocks_of_it = plan_stages(recipe, SAMPLE, 1)
-    end = blocks_of_it[0].steps
+    end = plan_stages(recipe, SAMPLE, 1)[0].steps
     # Before a turn, after one, within one, at the end of the block and in the next.
     steps = [3, 4, 6, end, end + 1]
-    assert_resumes(train, recipe, steps, monkeypatch, dev_score=length_of_a_vector)
+    assert_resumes(train, recipe, steps, dev_score=length_of_a_vector)
 
 
 @pytest.mark.parametrize("of", [fusion_stages, given_stages])
 def test_stages_in_step_go_on_wherever_they_stopped(
-    of: Callable[[Path], Recipe], train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    of: Callable[[Path], Recipe], train: Train, tiny_encoder: Path
 ) -> None:
     recipe = of(tiny_encoder)
     half = plan_stages(recipe, SAMPLE, 1)[-1].end // 2
     # Within a pair of steps, at an epoch's end and in the next.
-    steps = [1, half, half + 1]
-    assert_resumes(train, recipe, steps, monkeypatch, dev_score=length_of_a_vector)
+    assert_resumes(train, recipe, [1, half, half + 1], dev_score=length_of_a_vector)
 
 
 def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step(
@@ -139,7 +136,7 @@ def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step
 
 
 def test_a_signal_that_comes_too_late_for_a_run_ends_what_follows_it(
-    train: Train, tiny_encoder: Path, tmp_path: Path
+    train: Train, small: RunFolder, tiny_encoder: Path
 ) -> None:
     received: list[int] = []
 
@@ -153,7 +150,7 @@ def test_a_signal_that_comes_too_late_for_a_run_ends_what_follows_it(
     finally:
         signal.signal(signal.SIGTERM, before)
     assert received == [signal.SIGTERM]
-    assert run_status(RunFolder.of(tmp_path / "runs", "small", 1)).state == "finished"
+    assert run_status(small).state == "finished"
 
 
 def flip(file: Path, byte: int) -> None:
@@ -197,34 +194,28 @@ def four_scores(encoder: Path, **evaluate: object) -> Recipe:
 @pytest.fixture(scope="module")
 def stopped_run(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs of a training that was stopped after 7 steps, and of one that was not."""
-    torch.set_num_threads(1)
     recipe, folder = four_scores(tiny_encoder), tmp_path_factory.mktemp("stopped")
-
-    def train_to(name: str, report: Callable[[events.Event], None]) -> None:
-        run = RunFolder.of(folder, name, 1)
-        more = {"dev_score": lambda _: 1.0, "keeps_checkpoints": True}
-        train_run(recipe, SAMPLE, MACHINE, run, 1, report=report, **more)
-
-    def stop_at_the_next(event: events.Event) -> None:
-        if isinstance(event, events.Dev) and event.step == 6:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    train_to("whole", lambda _: None)
+    train_here = partial(train_in, folder, dev_score=lambda _: 1.0)
+    train_here(recipe, "whole")
     with pytest.MonkeyPatch.context() as patch:
         save_checkpoints(patch, every=3)
-        with pytest.raises(Interrupted):
-            train_to("small", stop_at_the_next)
+        interrupted(train_here, recipe, 7)
     return folder
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
-    damage: str, train: Train, stopped_run: Path, tiny_encoder: Path, tmp_path: Path
+    damage: str,
+    train: Train,
+    small: RunFolder,
+    stopped_run: Path,
+    tiny_encoder: Path,
+    tmp_path: Path,
 ) -> None:
     shutil.copytree(stopped_run, tmp_path / "runs")
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    assert Checkpoints(run.checkpoints).steps() == [6, 7]
-    DAMAGES[damage](Checkpoints(run.checkpoints).path(7))
+    checkpoints = Checkpoints(small.checkpoints)
+    assert checkpoints.steps() == [6, 7]
+    DAMAGES[damage](checkpoints.path(7))
     reported: list[events.Event] = []
     train(four_scores(tiny_encoder), resume=True, dev_score=lambda _: 1.0, report=reported.append)
     assert next(event.step for event in reported if isinstance(event, events.Started)) == 6
@@ -232,22 +223,21 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_note(
     assert "step-0000007" in note
     assert "damaged" in note or "cannot read" in note
     assert note.endswith("; training goes on from step 6")
-    assert saved_bytes(run) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
+    assert saved_bytes(small) == saved_bytes(RunFolder.of(stopped_run, "whole", 1))
 
 
 def test_a_damaged_best_model_is_refused_by_name_and_resuming_makes_it_again(
-    train: Train, tiny_encoder: Path, tmp_path: Path
+    train: Train, small: RunFolder, tiny_encoder: Path
 ) -> None:
     recipe = four_scores(tiny_encoder, keep="best")
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
 
     def scored(name: str, **options: Any) -> dict[str, bytes]:
-        scores = iter([5.0, 1.0, 2.0, 1.0])  # the first is the best
-        return saved_bytes(train(recipe, name, dev_score=lambda _: next(scores), **options))
+        first_is_best = scores_in_turn(5.0, 1.0, 2.0, 1.0)
+        return saved_bytes(train(recipe, name, dev_score=first_is_best, **options))
 
     def damage_the_best(event: events.Event) -> None:
         if isinstance(event, events.Checkpoint) and event.step == 11:
-            flip(Checkpoints(run.checkpoints).best_path(3) / "encoder.safetensors", -1)
+            flip(Checkpoints(small.checkpoints).best_path(3) / "encoder.safetensors", -1)
 
     message = r"best-0000003/encoder\.safetensors' is damaged"
     with pytest.raises(MissingError, match=message) as refused:
@@ -287,12 +277,7 @@ def kill_at_a_best_model(moment: str, step: int, patch: pytest.MonkeyPatch) -> N
     "moment", ["before it is stored", "after it is stored", "after others are deleted"]
 )
 def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_undisturbed_one(
-    moment: str,
-    every: int,
-    train: Train,
-    tiny_encoder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    moment: str, every: int, train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=112), every=0.1, keep="best")
     save_checkpoints(monkeypatch, every=every)
@@ -323,7 +308,7 @@ def test_a_run_that_is_killed_at_a_best_model_ends_with_the_best_model_of_an_und
 
 
 def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, small: RunFolder, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = four_scores(tiny_encoder, keep="best")
     save_checkpoints(monkeypatch, every=5)
@@ -331,19 +316,12 @@ def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
         kill_at_a_best_model("after others are deleted", 6, patch)
         with pytest.raises(KilledError):
             train(recipe, dev_score=scores_in_turn(5.0, 9.0))
-    checkpoints = Checkpoints(RunFolder.of(tmp_path / "runs", "small", 1).checkpoints)
-    assert checkpoints.best_path(3).exists()
-    assert checkpoints.best_path(6).exists()
+    stored = {path.name for path in small.checkpoints.glob("best-*")}
+    assert stored == {"best-0000003", "best-0000006"}
     # as on another machine
     run = train(recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0))
     whole = train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0))
     assert saved_bytes(run) == saved_bytes(whole)
-
-
-def scores_in_turn(*scores: float) -> Callable[[TrainedEncoder], float]:
-    """Return a dev score that gives SCORES, whatever the model."""
-    left = iter(scores)
-    return lambda _: next(left)
 
 
 def test_resuming_what_was_never_begun_begins_it(train: Train, tiny_encoder: Path) -> None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from embedlab.runs import events
-from embedlab.training.checkpointing import Checkpoints
+from embedlab.runs.store import RunFolder
 from embedlab.training.gradients import LossScale
 from embedlab.training.loop import adamw
 from tests.training.small_runs import (
@@ -19,6 +19,7 @@ from tests.training.small_runs import (
     Train,
     assert_resumes,
     events_of,
+    last_checkpoint,
     notes_of,
     recipe_of,
     stage,
@@ -82,16 +83,14 @@ def test_skipped_steps_are_counted_in_the_events_and_in_a_note(
 
 
 def test_a_stopped_run_in_fp16_goes_on_with_its_factor_and_ends_as_if_it_had_not_been(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, small: RunFolder, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=48))
     monkeypatch.setattr(torch.amp.GradScaler, "__init__", grown_soon(torch.amp.GradScaler.__init__))
-    assert_resumes(train, recipe, [2], monkeypatch, machine=FP16)
-    resumed = train(recipe, resume=True, machine=FP16)
-    end, _ = Checkpoints(resumed.checkpoints).newest()
-    assert end is not None
+    assert_resumes(train, recipe, [2], machine=FP16)
+    end = last_checkpoint(small)
     assert end.scale["scale"] == 2.0 ** (16 + end.step // 2)  # doubled by every second step
-    assert resumed.environment().precision == "fp16"
+    assert small.environment().precision == "fp16"
 
 
 def grown_soon(made: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,7 @@ from embedlab.core.overrides import set_values
 from embedlab.core.recipe import EvaluateSection, Recipe, from_table, recipe_to_table
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
-from embedlab.training.checkpointing import Best, Checkpoints, Snapshot
+from embedlab.training.checkpointing import Best, Checkpoints
 from embedlab.training.learner import Learner
 from embedlab.training.parallel import Team
 from tests.training.small_runs import (
@@ -21,13 +21,16 @@ from tests.training.small_runs import (
     assert_close,
     events_of,
     joint_stages,
+    last_checkpoint,
     length_of_a_vector,
     recipe_of,
     save_checkpoints,
     saved_bytes,
+    scores_in_turn,
     short_stages,
     stage,
     two_stages,
+    weights_of,
 )
 
 
@@ -67,19 +70,17 @@ def test_checkpoints_and_dev_scores_do_not_change_the_trained_weights(
 def test_the_best_dev_score_decides_the_model_when_the_recipe_says_so(
     train: Train, tiny_encoder: Path
 ) -> None:
-    scores = iter([float("nan"), 7.0, 1.0, 3.0])
-    run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
+    scores = scores_in_turn(float("nan"), 7.0, 1.0, 3.0)
+    run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=scores)
     second = events_of(run, events.Dev)[1].step
-    best = Snapshot.read(Checkpoints(run.checkpoints).best_path(second))
-    assert best.best == Best(score=7.0, step=second)
-    assert_close(load_file(run.model / "model.safetensors"), best.encoder, rtol=0, atol=0)
+    best = Checkpoints(run.checkpoints).read_best(Best(score=7.0, step=second))
+    assert_close(weights_of(run), best.encoder, rtol=0, atol=0)
     assert_close(load_file(run.path / "heads.safetensors"), best.heads, rtol=0, atol=0)
 
 
 def test_stages_before_the_last_store_no_best_model(train: Train, tiny_encoder: Path) -> None:
-    scores = iter([9.0, 8.0, 2.0, 1.0])
     recipe = replace(short_stages(tiny_encoder), evaluate=EvaluateSection(every=0.0, keep="best"))
-    run = train(recipe, dev_score=lambda _: next(scores))
+    run = train(recipe, dev_score=scores_in_turn(9.0, 8.0, 2.0, 1.0))
     assert not list(run.checkpoints.glob("best-*"))
 
 
@@ -87,8 +88,8 @@ def test_only_the_leader_takes_up_the_best_state_and_writes_it(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Team, "is_leader", False)
-    scores = iter([1.0, 7.0, 2.0, 3.0])
-    run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=lambda _: next(scores))
+    scores = scores_in_turn(1.0, 7.0, 2.0, 3.0)
+    run = train(recipe_of(tiny_encoder, every=0.25, keep="best"), dev_score=scores)
     assert not run.model.exists()
     assert run.events_file.read_text() == ""
 
@@ -138,29 +139,23 @@ def test_what_may_help_a_training_that_diverges_can_be_typed(
 
 
 def test_a_loss_that_is_not_a_number_ends_the_run_and_keeps_the_last_checkpoint(
-    train: Train, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, small: RunFolder, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poison(monkeypatch, 6)
     save_checkpoints(monkeypatch, every=3)
     said = r"diverged at step 7: the loss is nan at learning rate .*; the checkpoint of step 6 is stored"
     with pytest.raises(EmbedlabError, match=said):
         train(recipe_of(tiny_encoder, every=0.25), dev_score=length_of_a_vector)
-    monkeypatch.undo()
-    run = RunFolder.of(tmp_path / "runs", "small", 1)
-    snapshot, notes = Checkpoints(run.checkpoints).newest()
-    assert snapshot is not None
-    assert not notes
-    assert all(tensor.isfinite().all() for tensor in snapshot.encoder.values())
+    stored = last_checkpoint(small).encoder
+    assert all(tensor.isfinite().all() for tensor in stored.values())
 
 
 def test_a_run_can_start_from_the_same_seed_of_another_run(
-    train: Train, tiny_encoder: Path, tmp_path: Path
+    train: Train, tiny_encoder: Path
 ) -> None:
-    for seed in (1, 2):
-        train(recipe_of(tiny_encoder, stage(rows=16)), "before", seed=seed)
+    recipe = recipe_of(tiny_encoder, stage(rows=16))
+    _, start = (train(recipe, "before", seed=seed) for seed in (1, 2))
     after = train(recipe_of(Path("before"), stage(rows=16, optim={"lr": 1e-12})), "after", seed=2)
-    start = load_file(tmp_path / "runs" / "before" / "seed-2" / "model" / "model.safetensors")
-    end = load_file(after.model / "model.safetensors")
-    assert all(torch.allclose(start[name], end[name], atol=1e-6) for name in start)
+    assert_close(weights_of(after), weights_of(start), rtol=0, atol=1e-6)
     with pytest.raises(UsageError, match="no finished seed 3"):
         train(recipe_of(Path("before")), "later", seed=3)

@@ -15,27 +15,27 @@ from embedlab.core.errors import UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.cpu import attention as filled_attention
 from embedlab.cpu import dropout
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
-from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import UsageOptions
 from embedlab.objectives.losses import class_contrastive, classification
 from embedlab.objectives.losses.class_contrastive import Options
 from embedlab.objectives.needs import check_columns
 from embedlab.objectives.objective import load_objectives
 from embedlab.training import learner, stages
 from embedlab.training.blocks import open_stages
-from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.learner import dropout_places
 from embedlab.training.stage_data import open_stage
 from tests.training.small_runs import (
-    MACHINE,
+    ARCHITECTURES,
     SAMPLE,
     Train,
     assert_close,
     assert_resumes,
+    last_checkpoint,
+    narrow_encoder,
+    open_encoder,
     recipe_of,
+    stage,
+    weights_of,
 )
 
 ClassContrastive = class_contrastive.objective()
@@ -43,27 +43,24 @@ Classification = classification.objective()
 
 
 def labelled(
-    name: str, task: str = "glue-rte", rows: int = 32, lr: float = 1e-3, **options: object
+    name: str,
+    optim: dict[str, Any] | None = None,
+    rows: int = 32,
+    task: str = "glue-rte",
+    **options: object,
 ) -> dict[str, Any]:
     classes = ["entailment", "not_entailment"]
-    objective = {"name": name, "classes": classes, "joint": True, **options}
-    return {
-        "data": {"datasets": [task], "rows": rows},
-        "objective": objective,
-        "optim": {"lr": lr, "batch_size": 16},
-    }
+    return stage(name, rows, optim, task, classes=classes, joint=True, **options)
 
 
 def test_the_linear_stage_leaves_the_encoder_as_it_is(train: Train, tiny_encoder: Path) -> None:
     run = train(recipe_of(tiny_encoder, labelled("classification", frozen=True)))
     before = load_file(tiny_encoder / "model.safetensors")
-    after = load_file(run.model / "model.safetensors")
-    assert all(tensor.equal(before[f"bert.{name}"]) for name, tensor in after.items())
+    assert all(tensor.equal(before[f"bert.{name}"]) for name, tensor in weights_of(run).items())
     assert set(load_file(run.path / "heads.safetensors")) == {"0.head.weight", "0.head.bias"}
-    snapshot, _ = Checkpoints(run.checkpoints).newest()
-    assert snapshot is not None
-    assert snapshot.optimizer
-    assert not any(name.startswith("encoder.") for name in snapshot.optimizer)
+    optimizer = last_checkpoint(run).optimizer
+    assert optimizer
+    assert not any(name.startswith("encoder.") for name in optimizer)
 
 
 def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
@@ -82,16 +79,11 @@ def record_applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
     return applied
 
 
-def encoder_of(folder: Path, architecture: str) -> TransformerEncoder:
-    build_random_encoder(folder, seed=0, hidden=16, architecture=architecture)
-    return load_transformer(str(folder), MACHINE, wishes=UsageOptions(pooling="cls"))
-
-
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
     architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder = encoder_of(tmp_path, architecture)
+    encoder = narrow_encoder(tmp_path, architecture)
     objective = ClassContrastive(Options(dropout=(0.2, 0.1)), encoder.dim)
     model = learner.Learner(encoder, {0: objective}).train()
     places = dropout_places(encoder.backbone)
@@ -108,9 +100,9 @@ def test_each_view_runs_at_its_rate_in_every_dropout_and_all_get_their_own_back(
     assert {kind for kind, _ in applied[:half]} == {"layer", "attention"}
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_path: Path) -> None:
-    encoder = encoder_of(tmp_path, architecture)
+    encoder = narrow_encoder(tmp_path, architecture)
     first, second = ["a man", "a dog sleeps"], ["a man sleeps", "a"]
     batch = encoder.tokenizer(
         first, second, padding=True, return_token_type_ids=True, return_tensors="pt"
@@ -127,10 +119,9 @@ def test_a_joint_pair_is_what_transformers_makes_of_it(architecture: str, tmp_pa
 def test_a_linear_stage_on_stored_vectors_learns_what_it_learns_on_texts(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of = labelled("classification", frozen=True, head_dropout=0.0)
-    of["optim"] = {"lr": 1e-2, "batch_size": 8, "epochs": 2}
-
-    def heads(name: str) -> dict[str, Tensor]:
+    def heads(name: str, **more: int) -> dict[str, Tensor]:
+        optim = {"lr": 1e-2, "batch_size": 8, "epochs": 2, **more}
+        of = labelled("classification", optim, frozen=True, head_dropout=0.0)
         return load_file(train(recipe_of(tiny_encoder, of), name).path / "heads.safetensors")
 
     with monkeypatch.context() as patch:
@@ -139,22 +130,19 @@ def test_a_linear_stage_on_stored_vectors_learns_what_it_learns_on_texts(
     monkeypatch.setattr(learner.Learner, "encode", lambda *_: pytest.fail("encoded again"))
     stored = heads("stored")
     assert_close(stored, slow, rtol=1e-5, atol=1e-6)
-    of["optim"]["micro_batch"] = 5  # there is no graph whose memory could be saved
-    assert_close(heads("chunked"), stored, rtol=0, atol=0)
+    # there is no graph whose memory could be saved
+    assert_close(heads("chunked", micro_batch=5), stored, rtol=0, atol=0)
 
 
 def test_a_standardised_linear_stage_is_the_layer_that_its_file_gives_for_plain_vectors(
     train: Train, tiny_encoder: Path
 ) -> None:
-    chosen = labelled("classification", frozen=True, head_dropout=0.0, standardise=True)
-    run = train(
-        recipe_of(tiny_encoder, {**chosen, "optim": {"lr": 0.3, "batch_size": 8, "epochs": 4}})
-    )
+    optim = {"lr": 0.3, "batch_size": 8, "epochs": 4, "weight_decay": 0.0}
+    chosen = {"frozen": True, "head_dropout": 0.0, "standardise": True}
+    run = train(recipe_of(tiny_encoder, labelled("classification", optim, **chosen)))
     objective = load_objectives(run, 64)[0]
     assert isinstance(objective, Classification)
-    encoder = load_transformer(
-        str(run.model), MACHINE, wishes=UsageOptions(pooling="mean-without-cls")
-    )
+    encoder = open_encoder(run.model, pooling="mean-without-cls")
     texts = open_stage(run.recipe(), SAMPLE, seed=1, index=0).rows.texts
     vectors = torch.from_numpy(encoder.encode(texts))
     middle, deviation = vectors.mean(dim=0), vectors.std(dim=0, correction=0)
@@ -174,10 +162,10 @@ def test_vectors_that_are_read_while_they_are_trained_are_not_standardised() -> 
 
 
 def test_a_stopped_linear_stage_reads_vectors_by_the_same_standard(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tiny_encoder: Path
 ) -> None:
     linear = labelled("classification", frozen=True, standardise=True)
     recipe = recipe_of(tiny_encoder, linear, labelled("classification"))
     end = open_stages(recipe, SAMPLE, 1)[0].steps
     # the vectors have changed since
-    assert_resumes(train, recipe, [end + 1], monkeypatch)
+    assert_resumes(train, recipe, [end + 1])

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.encoder import TextPair
 from embedlab.encoders.tokens import TokenRows
 from embedlab.encoders.transformer import TransformerEncoder
-from embedlab.models.reading import Reading, UsageOptions
+from embedlab.models.reading import Reading
 from embedlab.training import batching
 from embedlab.training.batching import stored_tokens, token_key, tokenise_in_parts
-from tests.training.small_runs import MACHINE
+from tests.training.small_runs import open_encoder
 
-WISHES = UsageOptions(pooling="mean", max_tokens=16)
 SENTENCES = ["a man sleeps", "a dog runs in the park", "a man " * 40, ""]
 PAIRS = [
     TextPair(first="a man", second="a dog runs"),
@@ -28,7 +26,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def encoder(tiny_encoder: Path) -> TransformerEncoder:
-    return load_transformer(str(tiny_encoder), MACHINE, wishes=WISHES)
+    return open_encoder(tiny_encoder)
 
 
 def assert_equal(found: TokenRows, expected: TokenRows) -> None:
@@ -56,16 +54,16 @@ def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(
     encoder: TransformerEncoder, tiny_encoder: Path
 ) -> None:
     def key(tokenizer: Any = encoder.tokenizer, texts: Any = SENTENCES, **reading: Any) -> str:
-        return token_key(tokenizer, Reading(**{"max_tokens": 16, **reading}), texts)
+        return token_key(tokenizer, Reading(**{"max_tokens": 32, **reading}), texts)
 
     first = key()
     encoder.token_ids(["a man"])
-    other = load_transformer(str(tiny_encoder), MACHINE, wishes=WISHES).tokenizer
+    other = open_encoder(tiny_encoder).tokenizer
     assert first == key() == key(other)
     other.add_tokens(["embedlab"])
     changed = [
         key(other),
-        key(max_tokens=32),
+        key(max_tokens=16),
         key(prompt="query: "),
         key(texts=SENTENCES[:-1]),
         key(texts=["a mansleeps", *SENTENCES[1:]]),

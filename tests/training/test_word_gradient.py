@@ -9,12 +9,14 @@ import pytest
 import torch
 from torch import nn
 
-from embedlab.encoders.checkpoint import load_transformer
-from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.models.reading import UsageOptions
-from embedlab.training.checkpointing import Checkpoints
 from embedlab.training.gradients import WordGradient
-from tests.training.small_runs import MACHINE, Train, joint_stages
+from tests.training.small_runs import (
+    ARCHITECTURES,
+    Train,
+    joint_stages,
+    last_checkpoint,
+    narrow_encoder,
+)
 
 IDS, MASK = (
     torch.tensor([[2, 5, 6, 5, 3], [2, 6, 3, 0, 0]]),
@@ -22,12 +24,11 @@ IDS, MASK = (
 )
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_step_finds_torchs_gradient_and_the_next_one_begins_at_zero(
     architecture: str, tmp_path: Path
 ) -> None:
-    build_random_encoder(tmp_path, seed=0, hidden=16, architecture=architecture)
-    encoder = load_transformer(str(tmp_path), MACHINE, wishes=UsageOptions(max_tokens=32))
+    encoder = narrow_encoder(tmp_path, architecture)
     encoder.backbone.eval()
     words = encoder.backbone.get_input_embeddings()
     assert isinstance(words, nn.Embedding)
@@ -71,4 +72,4 @@ def test_a_run_keeps_the_gradient_where_each_step_has_one(
 
     monkeypatch.setattr(WordGradient, "add_up", count)
     run = train(joint_stages(tiny_encoder, combine))
-    assert steps == (Checkpoints(run.checkpoints).steps()[-1] if is_reused else 0)
+    assert steps == (last_checkpoint(run).step if is_reused else 0)
