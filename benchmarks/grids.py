@@ -23,7 +23,7 @@ from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.source import Source, open_parts
 from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -172,7 +172,7 @@ def measured(arguments: argparse.Namespace, folder: Path) -> Iterator[Measured]:
     )
     plan = plan_of(grid_file(folder, "finished", arguments.table_cells, SEEDS))
     finish(plan)
-    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan)
     for what, more in (
         ("all axes", ()),
         ("two axes", ("--rows", "optim.lr", "--columns", "objective.weight")),

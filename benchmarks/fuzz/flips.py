@@ -463,7 +463,7 @@ def _plan(world: World) -> Path:
         threads=1,
         place=GridEnvironment.of(Settings(runs=folder, cache=world.folder / "cache")),
     )
-    plan.save(folder / "grids" / "g" / "plan.json")
+    plan.save()
     return folder
 
 

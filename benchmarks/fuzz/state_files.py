@@ -26,7 +26,7 @@ from embedlab.core.disk import sealed_json
 from embedlab.core.recipe import load_recipe
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridFolder
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.runs import events
@@ -109,12 +109,11 @@ def write_world(folder: Path) -> None:
         load_grid(str(folder / "grid.toml")),
         GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny"),
     )
-    where = GridFolder.of(plan.place.runs_folder, plan.name)
-    plan.save(where.plan_file)
+    plan.save()
     for cell in plan.cells:
         write_run(cell.run)
     for cell in plan.cells:
-        Cells(plan, where).record(cell, events.Attempt(state="failed", reason="why", errors=1))
+        Cells(plan).record(cell, events.Attempt(state="failed", reason="why", errors=1))
     memory = Memory("data", folder / "embedlab" / "dashboard-2.json")
     memory.set("models", ["mine"])
     memory.write()
@@ -193,8 +192,7 @@ def grid_commands(folder: Path, rng: random.Random) -> None:
                 "1",
             )
         case _:
-            where = GridFolder(folder / "runs" / "grids" / "grid")
-            GridFollower(where).look()
+            GridFollower(GridPlan.find(folder / "runs", "grid")).look()
 
 
 def stored_evaluation(folder: Path, rng: random.Random) -> None:

@@ -269,10 +269,10 @@ def grid_scores(
     """
     from embedlab.experiments.item_ties import ItemTies
     from embedlab.experiments.pivot import DEV_SCORE, pivot, usual_measure
-    from embedlab.experiments.plan import GridFolder, GridPlan
+    from embedlab.experiments.plan import GridPlan
     from embedlab.scoring.selection import stored_selection
 
-    plan = GridPlan.load(GridFolder.find(settings.runs, options.grid).plan_file)
+    plan = GridPlan.find(settings.runs, options.grid)
     options = _with_usual_axes(options, plan) if is_crossed else options
     if options.columns == "scores" and "scores" not in plan.axes:
         options = replace(options, columns=None)

@@ -26,7 +26,7 @@ from embedlab.core.settings import Settings
 if TYPE_CHECKING:
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.grid_file import Grid
-    from embedlab.experiments.plan import GridFolder, GridPlan, Variant
+    from embedlab.experiments.plan import GridPlan, Variant
     from embedlab.experiments.progress import Cost
 
 
@@ -65,13 +65,6 @@ class PlannedGrid:
         str, ...
     ] = ()  # rows of a paper that are not in the plan, as they lack data
     notes: tuple[str, ...] = ()  # how the trainings deviate from their paper
-
-    @property
-    def folder(self) -> GridFolder:
-        """The folder of the grid's own state."""
-        from embedlab.experiments.plan import GridFolder
-
-        return GridFolder.of(self.plan.place.runs_folder, self.plan.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,17 +152,17 @@ def cancel_grid(name: str, settings: Settings) -> GridPlan:
     """Request every process that works on a started grid to save its cell and stop."""
     from embedlab.experiments.cells import Cells, is_alive
     from embedlab.experiments.executors.slurm import cancel_tasks
-    from embedlab.experiments.plan import GridFolder, GridPlan
+    from embedlab.experiments.plan import GridPlan
 
-    folder = GridFolder.find(settings.runs, name)
-    plan = GridPlan.load(folder.plan_file)
-    left = [] if is_alive(folder) else cancel_tasks(folder)  # their process stops its jobs itself
-    if not left and not is_alive(folder):
+    plan = GridPlan.find(settings.runs, name)
+    # their process stops its jobs itself
+    left = [] if is_alive(plan.folder) else cancel_tasks(plan.folder)
+    if not left and not is_alive(plan.folder):
         raise UsageError(
             f"grid {plan.name!r} is not running",
             hint=f"`embedlab grid status {plan.name}` shows its cells",
         )
-    Cells(plan, folder).request_cancel()
+    Cells(plan).request_cancel()
     return plan
 
 

@@ -34,7 +34,7 @@ from embedlab.experiments.executors.executor import Executor, LocalTasks, run_ce
 from embedlab.experiments.executors.ray import ray_tasks
 from embedlab.experiments.executors.slurm import SlurmTasks, is_slurm
 from embedlab.experiments.grid_file import grid_names
-from embedlab.experiments.plan import Cell, GridFolder
+from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridFollower, GridProgress
 from embedlab.experiments.single_cell import run_cell
 from embedlab.reports.grids import states_line
@@ -54,8 +54,8 @@ def run_grid(planned: PlannedGrid, session: Session) -> GridProgress:
     """Run the cells that are not done, and return all as they ended; a board shows them
     meanwhile.
     """
-    with hold_plan(planned.plan, planned.folder):
-        follower = GridFollower(planned.folder)
+    with hold_plan(planned.plan):
+        follower = GridFollower(planned.plan)
         expected = estimate(planned, follower.look().entries)
         session.note(expected.text)
         if expected.cost.cells:
@@ -64,7 +64,6 @@ def run_grid(planned: PlannedGrid, session: Session) -> GridProgress:
             with board as show, stop_requests() as stop:
                 run_cells(
                     planned.plan,
-                    planned.folder,
                     _executor(planned, expected),
                     show=lambda: show(follower.look()),
                     is_stopping=lambda: stop.signal is not None,
@@ -74,18 +73,18 @@ def run_grid(planned: PlannedGrid, session: Session) -> GridProgress:
 
 def run_one_cell(planned: PlannedGrid, number: int, session: Session) -> None:
     """Run the cell of this NUMBER alone, as one task of a job array does."""
-    plan, folder = planned.plan, planned.folder
+    plan = planned.plan
     cell = plan.cell(number)
     session.note(f"cell {number} of {len(plan)}: {cell.id}, log {cell.run.log_file}")
-    with hold_plan_lock(folder):
-        store_plan(plan, folder)
-    run_cell(plan, folder, number)
+    with hold_plan_lock(plan.folder):
+        store_plan(plan)
+    run_cell(plan, number)
     session.note(f"cell {number} is done")
 
 
 def look_at_grid(name: str, settings: Settings) -> GridProgress:
     """Return a started grid as it is now."""
-    return GridFollower(GridFolder.find(settings.runs, name)).look()
+    return GridFollower(GridPlan.find(settings.runs, name)).look()
 
 
 def _check_cells(planned: PlannedGrid, entries: Sequence[CellEntry], session: Session) -> None:
@@ -101,12 +100,12 @@ def _executor(
     planned: PlannedGrid, expected: GridEstimate
 ) -> AbstractContextManager[Executor[Any]]:
     """Return what runs the cells: this machine, Slurm or a Ray cluster."""
-    plan, folder, options = planned.plan, planned.folder, planned.run_options
+    plan, options = planned.plan, planned.run_options
     if options.cluster is None:
-        return LocalTasks(plan, folder, expected.at_once, gpus=expected.gpus)
+        return LocalTasks(plan, expected.at_once, gpus=expected.gpus)
     if is_slurm(options.cluster):
-        return SlurmTasks(plan, folder, options.cluster, at_once=options.workers)
-    return ray_tasks(plan, folder, options.cluster, at_once=options.workers)
+        return SlurmTasks(plan, options.cluster, at_once=options.workers)
+    return ray_tasks(plan, options.cluster, at_once=options.workers)
 
 
 CURVE_WIDTH = 24

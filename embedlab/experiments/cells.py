@@ -73,8 +73,8 @@ class CellEntry:
 class Cells:
     """The cells of a grid; the files of a cell that is done are not read again."""
 
-    def __init__(self, plan: GridPlan, folder: GridFolder) -> None:
-        self.plan, self.folder = plan, folder
+    def __init__(self, plan: GridPlan) -> None:
+        self.plan = plan
         self._done: dict[int, CellEntry] = {}
 
     def start(self) -> None:
@@ -133,12 +133,12 @@ class Cells:
 
     def request_cancel(self) -> None:
         """Request that every process that works on the grid stops."""
-        write_atomic(self.folder.path / "cancelled", repr(time.time()))
+        write_atomic(self.plan.folder.path / "cancelled", repr(time.time()))
 
     def is_cancelled(self, since_s: float) -> bool:
         """Return whether a stop was requested after SINCE."""
         with suppress(OSError, ValueError):
-            text = (self.folder.path / "cancelled").read_text(encoding="utf-8")
+            text = (self.plan.folder.path / "cancelled").read_text(encoding="utf-8")
             return float(text) > since_s
         return False
 
@@ -150,7 +150,7 @@ class Cells:
         return [event for event in stored if isinstance(event, Attempt)]
 
     def _log(self, cell: Cell) -> Path:
-        return self.folder.cells / f"{cell.id}.jsonl"
+        return self.plan.folder.cells / f"{cell.id}.jsonl"
 
 
 def entry_of_run(cell: Cell) -> CellEntry:
@@ -176,15 +176,15 @@ def has_results(cell: Cell) -> bool:
     return cell.run.model.is_dir() and not cell.unscored
 
 
-def next_command(folder: GridFolder, cell: Cell, *, gpus: int = 1) -> list[str] | None:
-    """Return the arguments of `embedlab` for the cell's next step, a training on so many GPUS; None
-    when it is complete.
+def next_command(plan: GridPlan, cell: Cell, *, gpus: int = 1) -> list[str] | None:
+    """Return the arguments of `embedlab` for the next step of a cell of PLAN, a training on so many
+    GPUS; None when it is complete.
     """
     is_trained = run_status(cell.run).state == "finished" and cell.run.model.is_dir()
     if is_trained:
         unscored = cell.unscored
         return ["evaluate", cell.id, *unscored[0]] if unscored else None
-    path, text = folder.cells / f"{cell.variant.run}.toml", tomli_w.dumps(cell.variant.recipe)
+    path, text = plan.folder.cells / f"{cell.variant.run}.toml", tomli_w.dumps(cell.variant.recipe)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         write_atomic(path, text)
     return [
@@ -273,16 +273,16 @@ def is_held(path: Path) -> bool:
 
 
 @contextmanager
-def hold_plan(plan: GridPlan, folder: GridFolder) -> Iterator[None]:
+def hold_plan(plan: GridPlan) -> Iterator[None]:
     """Fix the grid to PLAN within the block.
 
     Another plan is refused from the beginning, even while the workers still load: they would take
     its cells for their own.
     """
     with ExitStack() as stack:
-        with hold_plan_lock(folder):
-            prepare_grid(plan, folder)
-            stack.enter_context(show_alive(folder))
+        with hold_plan_lock(plan.folder):
+            prepare_grid(plan)
+            stack.enter_context(show_alive(plan.folder))
         yield
 
 
@@ -298,26 +298,24 @@ def hold_plan_lock(folder: GridFolder) -> Iterator[None]:
         yield
 
 
-def prepare_grid(plan: GridPlan, folder: GridFolder) -> None:
+def prepare_grid(plan: GridPlan) -> None:
     """Write PLAN into the grid's folder, and give what failed a new chance."""
-    store_plan(plan, folder)
-    Cells(plan, folder).start()
+    store_plan(plan)
+    Cells(plan).start()
 
 
-def store_plan(plan: GridPlan, folder: GridFolder) -> None:
+def store_plan(plan: GridPlan) -> None:
     """Write PLAN into the grid's folder; while workers are running, another plan is refused."""
-    if (
-        folder.plan_file.is_file()
-        and folder.plan_file.read_text(encoding="utf-8") == plan.to_json()
-    ):
+    path = plan.folder.plan_file
+    if path.is_file() and path.read_text(encoding="utf-8") == plan.to_json():
         return
-    if is_alive(folder):
+    if is_alive(plan.folder):
         raise UsageError(
             f"grid {plan.name!r} is running with another plan than its file says now",
             hint=f"wait until it ends, or stop it with `embedlab grid cancel {plan.name}`; "
             f"finished cells stay",
         )
-    plan.save(folder.plan_file)
+    plan.save()
 
 
 @contextmanager

@@ -204,9 +204,14 @@ class GridPlan:
         number: int | float = json.loads(label)
         return number
 
-    def save(self, path: Path) -> None:
-        """Write the plan as JSON."""
-        write_atomic(path, self.to_json())
+    @property
+    def folder(self) -> "GridFolder":
+        """The folder of the grid's own state."""
+        return GridFolder.of(self.place.runs_folder, self.name)
+
+    def save(self) -> None:
+        """Write the plan as JSON into the grid's folder."""
+        write_atomic(self.folder.plan_file, self.to_json())
 
     def to_json(self) -> str:
         """Return the plan as text: equal plans give equal texts."""
@@ -236,6 +241,25 @@ class GridPlan:
         with as_reading_errors(path, hint=_ANEW):
             content = read_sealed(path, hint=_ANEW).decode()
             return cls.from_json(content, path.absolute().parents[2], where=path)
+
+    @classmethod
+    def find(cls, runs: Path, name: str) -> "GridPlan":
+        """Load the plan of a started grid; NAME may be the grid file's path."""
+        folder = GridFolder.of(runs, Path(name).stem if name.endswith(".toml") else name)
+        if not folder.plan_file.is_file():
+            error = unknown_name_error(
+                "started grid",
+                name,
+                sorted(path.parent.name for path in (runs / GRIDS).glob("*/plan.json")),
+            )
+            shipped = recipes_folder() / "grids" / f"{name}.toml"
+            is_there = shipped.is_file() or (name.endswith(".toml") and Path(name).is_file())
+            start = f"`embedlab grid run {name}` starts it"
+            raise UsageError(
+                f"no grid {name!r} has been started in {str(runs)!r}",
+                hint=error.hint or (start if is_there else "`embedlab grid status` lists all"),
+            )
+        return cls.load(folder.plan_file)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,25 +300,6 @@ class GridFolder:
                 hint=f"take at most {LONGEST_NAME}: its runs add to it",
             )
         return cls(runs / GRIDS / name)
-
-    @classmethod
-    def find(cls, runs: Path, name: str) -> "GridFolder":
-        """Return the folder of a started grid; NAME may be the grid file's path."""
-        folder = cls.of(runs, Path(name).stem if name.endswith(".toml") else name)
-        if not folder.plan_file.is_file():
-            error = unknown_name_error(
-                "started grid",
-                name,
-                sorted(path.parent.name for path in (runs / GRIDS).glob("*/plan.json")),
-            )
-            shipped = recipes_folder() / "grids" / f"{name}.toml"
-            is_there = shipped.is_file() or (name.endswith(".toml") and Path(name).is_file())
-            start = f"`embedlab grid run {name}` starts it"
-            raise UsageError(
-                f"no grid {name!r} has been started in {str(runs)!r}",
-                hint=error.hint or (start if is_there else "`embedlab grid status` lists all"),
-            )
-        return folder
 
     @property
     def plan_file(self) -> Path:

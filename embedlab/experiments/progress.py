@@ -244,9 +244,8 @@ class GridProgress:
 class GridFollower:
     """Follows a grid: each look reads only new events."""
 
-    def __init__(self, folder: GridFolder) -> None:
-        self.plan = GridPlan.load(folder.plan_file)
-        self._cells = Cells(self.plan, folder)
+    def __init__(self, plan: GridPlan) -> None:
+        self.plan, self._cells = plan, Cells(plan)
         self._curves: dict[str, events.Curve] = {}  # by the cell's id
         self._times: tuple[tuple[int, int], CellTimes] | None = None
 

@@ -24,9 +24,7 @@ TICK_S = 0.1  # between two looks at a cell's process
 CHECKPOINT_GRACE_S = 300.0  # for a checkpoint, after a stop request
 
 
-def run_cell(
-    plan: GridPlan, folder: GridFolder, number: int, *, program: Sequence[str] = PROGRAM
-) -> None:
+def run_cell(plan: GridPlan, number: int, *, program: Sequence[str] = PROGRAM) -> None:
     """Run one cell, as a task of a job array on machines that share a network disk.
 
     The grid finds the cell later by its run. Its output goes to the run's log.
@@ -38,7 +36,7 @@ def run_cell(
                 f"cell {cell.id} is run by another process",
                 hint=f"embedlab runs log {cell.id} --follow",
             )
-        returncode, reason = finish_cell(plan, folder, cell, lock, program=program)
+        returncode, reason = finish_cell(plan, cell, lock, program=program)
     if returncode == ExitCode.INTERRUPTED:
         raise Interrupted(
             f"cell {number} ({cell.id}) is stopped; a checkpoint is saved",
@@ -52,7 +50,6 @@ def run_cell(
 
 def finish_cell(
     plan: GridPlan,
-    folder: GridFolder,
     cell: Cell,
     lock: CellLock,
     *,
@@ -68,7 +65,7 @@ def finish_cell(
     last_command: list[str] | None = None
     with _stops(parent) as wait:
         while True:
-            command = next_command(folder, cell, gpus=len((gpus or "").split(",")))
+            command = next_command(plan, cell, gpus=len((gpus or "").split(",")))
             if command is None:
                 drop_checkpoints(cell.run)
                 return ExitCode.OK, ""
@@ -125,7 +122,6 @@ def _reason(started: Detached) -> str:
 
 def finish_patiently(
     plan: GridPlan,
-    folder: GridFolder,
     cell: Cell,
     program: Sequence[str],
     *,
@@ -139,7 +135,7 @@ def finish_patiently(
         with CellLock(cell, inherited=inherited) as lock:
             while inherited is None and not lock.acquire():
                 time.sleep(LOCK_POLL_S)
-            return finish_cell(plan, folder, cell, lock, program=program, parent=parent)
+            return finish_cell(plan, cell, lock, program=program, parent=parent)
     except EmbedlabError as error:
         return error.exit_code, error.message
 
@@ -156,11 +152,10 @@ def main() -> int:
     parser.add_argument("--parent", type=int)
     parser.add_argument("--lock", type=int)
     arguments = parser.parse_args()
-    folder = GridFolder(arguments.folder)
-    plan = GridPlan.load(folder.plan_file)
+    plan = GridPlan.load(GridFolder(arguments.folder).plan_file)
     cell, lock = plan.cell(arguments.number), arguments.lock
     returncode, reason = finish_patiently(
-        plan, folder, cell, arguments.program, inherited=lock, parent=arguments.parent
+        plan, cell, arguments.program, inherited=lock, parent=arguments.parent
     )
     sys.stdout.write(json.dumps({"returncode": int(returncode), "reason": reason}) + "\n")
     return int(returncode) if returncode >= 0 else 128 - returncode

@@ -14,7 +14,7 @@ from embedlab.cli.app import main
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.cells import CellLock, hold_plan, prepare_grid
 from embedlab.experiments.executors.executor import LocalTasks
-from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.plan import GridPlan
 from tests.experiments.conftest import GRID, STAND_IN, plan_of, work_here
 from tests.experiments.test_pivot import SCORES, write_results
 
@@ -26,9 +26,8 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GridPlan:
 
 
 def run_stand_in(plan: GridPlan) -> None:
-    folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    prepare_grid(plan, folder)
-    work_here(folder)
+    prepare_grid(plan)
+    work_here(plan)
 
 
 def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = ExitCode.OK) -> str:
@@ -68,7 +67,7 @@ def test_a_dry_run_lists_the_cells_and_starts_nothing(
     assert [row["optim.lr"] for row in rows] == [1e-05, 2e-05, 5e-05]
     assert {row["encoder.pooling"] for row in rows} == {"cls"}
     assert not any(row["done"] for row in rows)
-    assert not GridFolder.of(plan.place.runs_folder, "mine").path.exists()
+    assert not plan.folder.path.exists()
 
 
 def test_kinds_of_scores_that_are_named_are_all_shown(
@@ -77,7 +76,7 @@ def test_kinds_of_scores_that_are_named_are_all_shown(
     monkeypatch.chdir(tmp_path)
     plan = plan_of(tmp_path)  # two axes, which are rows and columns where nothing is chosen
     write_results(plan, list(plan.cells))
-    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan)
     words = ("table", "mine", "--data", "tiny")
     assert "encoder.pooling mean" in answer(capsys, *words)
     shown = answer(capsys, *words, "--by", "dataset")
@@ -90,7 +89,7 @@ def test_an_axis_has_one_value_to_select_and_is_shown_once(
     monkeypatch.chdir(tmp_path)
     plan = plan_of(tmp_path)
     write_results(plan, list(plan.cells))
-    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan)
     axis = "encoder.pooling"
     words = ("table", "mine", "--data", "tiny", "--where", f"{axis}=cls", "--where")
     assert answer(capsys, *words, f"{axis}=mean", code=ExitCode.USAGE) == ""
@@ -128,7 +127,7 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
 def test_a_started_grid_goes_on_by_its_name_without_its_file(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan)
     Path("mine.toml").unlink()
     words = ("run", "mine", "--data", "tiny")
     notes = json.loads(answer(capsys, *words, "--json"))["notes"]
@@ -160,22 +159,20 @@ def test_a_grid_with_nothing_left_to_do_starts_nothing(
 def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    prepare_grid(plan, folder)
+    prepare_grid(plan)
     Path("mine.toml").write_text(
         Path("mine.toml").read_text().replace("[1e-5, 2e-5, 5e-5]", "[1e-5, 3e-5]")
     )
     monkeypatch.setattr("embedlab.commands.grid_run.run_cell", lambda *_: None)
     assert main(["grid", "run", "mine.toml", "--data", "tiny", "--cell", "2"]) == ExitCode.OK
-    assert GridPlan.load(folder.plan_file).axes["optim.lr"] == ("1e-05", "3e-05")
+    assert GridPlan.find(plan.place.runs_folder, "mine").axes["optim.lr"] == ("1e-05", "3e-05")
 
 
 def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    prepare_grid(plan, folder)
-    folder.plan_file.write_text("{")
+    prepare_grid(plan)
+    plan.folder.plan_file.write_text("{")
     rows = grids_by_name(capsys)
     assert "plan.json' is damaged" in rows["mine"]["summary"]
     assert rows["snli-supcl-lambda"]["axes"]
@@ -185,11 +182,10 @@ def test_status_of_a_job_array_is_read_from_its_runs(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
-    folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    shutil.rmtree(folder.cells)
+    shutil.rmtree(plan.folder.cells)
     shutil.rmtree(plan.cell(2).run.path)
     assert states(capsys) == ["done", "waiting", "done"]
-    assert not folder.cells.exists()
+    assert not plan.folder.cells.exists()
     (plan.cell(1).run.evaluations / "sts.json").unlink()
     with CellLock(plan.cell(1)) as lock:
         assert lock.acquire()  # as `grid run --cell 1` does, which now evaluates
@@ -200,8 +196,7 @@ def test_status_of_a_job_array_is_read_from_its_runs(
 def test_cancelling_answers_with_an_object_and_hints_at_the_same_grid(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = GridFolder.of(plan.place.runs_folder, plan.name)
-    with hold_plan(plan, folder):
+    with hold_plan(plan):
         assert json.loads(answer(capsys, "cancel", "mine", "--data", "tiny", "--json")) == {
             "cancelled": "mine"
         }

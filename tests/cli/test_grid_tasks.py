@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from embedlab.experiments.cells import cell_environment, is_complete, next_command, prepare_grid
-from embedlab.experiments.plan import GridFolder
 from tests.cli.conftest import Embedlab
 from tests.cli.test_files_of_commands import ROWS
 from tests.experiments.conftest import plan_of
@@ -31,20 +30,20 @@ def test_a_cell_ends_with_evaluations_on_datasets_files_and_tasks(
     Path("own.csv").write_text(ROWS)
     tasks = '["stsb", "own.csv", "mr"]'
     plan = plan_of(tmp_path, GRID.replace("ENCODER", str(tiny_encoder)).replace("TASKS", tasks))
-    folder, cell = GridFolder.of(plan.place.runs_folder, plan.name), plan.cell(1)
-    prepare_grid(plan, folder)
+    cell = plan.cell(1)
+    prepare_grid(plan)
     for name, value in cell_environment(plan, None).items():
         if os.environ.get(name) != value:
             monkeypatch.setenv(name, value)
     assert {*cell.tasks} == {"sts/own.csv+sts-benchmark", "transfer/mr"}
-    training = next_command(folder, cell)
+    training = next_command(plan, cell)
     assert training is not None
     assert embedlab(*training).code == 0
     assert is_complete(cell)
     monkeypatch.chdir("/")  # as jobs of Slurm work
     for stored in cell.tasks:
         (cell.run.evaluations / f"{stored}.json").unlink()
-        again = next_command(folder, cell)
+        again = next_command(plan, cell)
         assert again is not None
         assert embedlab(*again).code == 0
         assert is_complete(cell)

@@ -218,7 +218,6 @@ def test_results_are_plotted_with_what_they_show(tiny_encoder: Path, own: str) -
 
 def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from embedlab.experiments.cells import prepare_grid
-    from embedlab.experiments.plan import GridFolder
     from tests.experiments.conftest import plan_of
     from tests.experiments.test_pivot import value_of, write_results
 
@@ -226,7 +225,7 @@ def test_runs_have_curves_and_grids_scores(tmp_path: Path, monkeypatch: pytest.M
     plan = plan_of(tmp_path)
     cells = list(plan.cells)
     write_results(plan, cells)
-    prepare_grid(plan, GridFolder.of(plan.place.runs_folder, plan.name))
+    prepare_grid(plan)
     place = {"data": "tiny", "runs": tmp_path / "runs"}
     assert embedlab.list_runs(**place).frame.height == len(plan)
     cell = cells[0]

@@ -24,7 +24,6 @@ from embedlab.core.paths import PACKAGE
 from embedlab.core.settings import Settings
 from embedlab.experiments.cells import PROGRAM, CellLock
 from embedlab.experiments.executors.executor import LocalTasks
-from embedlab.experiments.plan import GridFolder
 from embedlab.runs.launch import run_together, start_detached
 from tests.experiments.conftest import STAND_IN, plan_of
 
@@ -90,18 +89,17 @@ def test_processes_that_train_together_import_nothing_from_their_folder(
 @pytest.mark.usefixtures("hostile")
 def test_a_task_and_a_cell_import_nothing_from_their_folder(tmp_path: Path) -> None:
     hostile_plan = plan_of(tmp_path)
-    folder = GridFolder.of(hostile_plan.place.runs_folder, hostile_plan.name)
     run = hostile_plan.cell(1).run
     with CellLock(hostile_plan.cell(1)) as lock:
         cell = lock.start(PROGRAM, ["--version"], os.environ, run)
-    folder.path.mkdir(parents=True)
+    hostile_plan.folder.path.mkdir(parents=True)
     # without a plan it ends with an error of ours
-    with LocalTasks(hostile_plan, folder, 1, program=STAND_IN) as tasks:
+    with LocalTasks(hostile_plan, 1, program=STAND_IN) as tasks:
         assert cell.process.wait(60) == 0
         tasks.submit()
         (task,) = tasks.jobs
         assert task.wait(60) == ExitCode.MISSING
-    assert "plan.json" in folder.log_file.read_text()
+    assert "plan.json" in hostile_plan.folder.log_file.read_text()
 
 
 def test_a_served_dashboard_imports_nothing_from_its_folder(

@@ -1,16 +1,17 @@
 """A grid file, its plan, and a program that stands in for the real training."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import xxhash
 
-from embedlab.experiments.cells import Cells
+from embedlab.experiments.cells import Cells, prepare_grid
 from embedlab.experiments.executors.executor import LocalTasks, run_cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.single_cell import finish_patiently
 
@@ -46,28 +47,21 @@ def plan_of(folder: Path, text: str = GRID) -> GridPlan:
     return expand_grid(load_grid(str(path)), place)
 
 
-def states(folder: GridFolder) -> list[str]:
-    return [entry.state for entry in cells_of(folder).entries()]
+def states(plan: GridPlan) -> list[str]:
+    return [entry.state for entry in Cells(plan).entries()]
 
 
-def cells_of(folder: GridFolder) -> Cells:
-    """What became of the cells of the grid in FOLDER."""
-    return Cells(GridPlan.load(folder.plan_file), folder)
+def run_local(plan: GridPlan, workers: int, gpus: Sequence[str] = (), **options: Any) -> None:
+    """Run a grid with WORKERS processes on this machine."""
+    run_cells(plan, LocalTasks(plan, workers, gpus=gpus, program=STAND_IN), **options)
 
 
-def run_local(folder: GridFolder, workers: int, **options: Any) -> None:
-    """Run the grid in FOLDER with WORKERS processes on this machine."""
-    plan = GridPlan.load(folder.plan_file)
-    tasks = LocalTasks(plan, folder, workers, gpus=options.pop("gpus", None), program=STAND_IN)
-    run_cells(plan, folder, tasks, **options)
-
-
-def work_here(folder: GridFolder) -> None:
+def work_here(plan: GridPlan) -> None:
     """Do what is left of a grid in this process; starting one takes longer than its cells."""
-    cells = cells_of(folder)
-    for cell in cells.plan.cells:
+    cells = Cells(plan)
+    for cell in plan.cells:
         while (entry := cells.entry(cell)).state == "waiting":
-            ending = finish_patiently(cells.plan, folder, cell, STAND_IN)
+            ending = finish_patiently(plan, cell, STAND_IN)
             cells.record(cell, entry.ended(*ending, seconds=0.1))
 
 
@@ -79,15 +73,7 @@ def plan(tmp_path: Path) -> GridPlan:
 
 @pytest.fixture
 def short_plan(tmp_path: Path) -> GridPlan:
-    """Three cells."""
-    return plan_of(tmp_path, SHORT)
-
-
-@pytest.fixture
-def folder(plan: GridPlan) -> GridFolder:
-    return GridFolder.of(plan.place.runs_folder, plan.name)
-
-
-@pytest.fixture
-def short_folder(short_plan: GridPlan) -> GridFolder:
-    return GridFolder.of(short_plan.place.runs_folder, short_plan.name)
+    """Three cells, prepared."""
+    plan = plan_of(tmp_path, SHORT)
+    prepare_grid(plan)
+    return plan

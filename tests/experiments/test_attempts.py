@@ -7,16 +7,15 @@ import pytest
 
 from embedlab.core.errors import ExitCode
 from embedlab.experiments.cells import CellEntry, CellLock, Cells, prepare_grid
-from embedlab.experiments.plan import Cell, GridFolder, GridPlan, Variant
+from embedlab.experiments.plan import Cell, GridPlan, Variant
 from embedlab.runs.events import Attempt
 from embedlab.runs.store import remove_runs
-from tests.experiments.conftest import cells_of, states, work_here
+from tests.experiments.conftest import states, work_here
 
 
 @pytest.fixture
-def cells(short_plan: GridPlan, short_folder: GridFolder) -> Cells:
-    prepare_grid(short_plan, short_folder)
-    return cells_of(short_folder)
+def cells(short_plan: GridPlan) -> Cells:
+    return Cells(short_plan)
 
 
 ENTRY = CellEntry(
@@ -47,20 +46,20 @@ def test_a_new_start_is_a_new_chance_and_seconds_add_up(cells: Cells) -> None:
     cell = cells.plan.cell(1)
     cells.record(cell, Attempt(state="failed", reason="why", errors=2, seconds=3.0))
     cells.record(cells.plan.cell(2), Attempt(state="cancelled"))
-    assert states(cells.folder) == ["failed", "cancelled", "waiting"]
-    prepare_grid(cells.plan, cells.folder)
-    assert states(cells.folder) == ["waiting"] * 3
+    assert states(cells.plan) == ["failed", "cancelled", "waiting"]
+    prepare_grid(cells.plan)
+    assert states(cells.plan) == ["waiting"] * 3
     entry = cells.entry(cell)
     assert (entry.errors, entry.reason, entry.seconds) == (0, "", 3.0)
 
 
 def test_a_done_cell_whose_run_is_gone_waits_again(cells: Cells) -> None:
-    work_here(cells.folder)
+    work_here(cells.plan)
     assert all(entry.seconds > 0 for entry in cells.entries())
     remove_runs([cells.plan.cell(3).run])
-    assert states(cells.folder) == ["done", "done", "waiting"]
-    work_here(cells.folder)
-    assert states(cells.folder) == ["done"] * 3
+    assert states(cells.plan) == ["done", "done", "waiting"]
+    work_here(cells.plan)
+    assert states(cells.plan) == ["done"] * 3
 
 
 def test_a_cell_at_work_is_running_whatever_its_last_attempt_was(cells: Cells) -> None:
@@ -82,7 +81,7 @@ def test_a_damaged_attempt_costs_another_try_alone(
 ) -> None:
     cell = cells.plan.cell(1)
     cells.record(cell, Attempt(state="failed", reason="why", errors=1))
-    (log,) = cells.folder.cells.glob("*.jsonl")
+    (log,) = cells.plan.folder.cells.glob("*.jsonl")
     log.write_bytes(damage(log.read_bytes()))
     assert cells.entry(cell).state == "waiting"
     cells.record(cell, Attempt(state="failed", reason="again", errors=1))
@@ -92,5 +91,5 @@ def test_a_damaged_attempt_costs_another_try_alone(
 def test_looking_writes_nothing(cells: Cells, tmp_path: Path) -> None:
     cells.record(cells.plan.cell(1), Attempt(state="failed", reason="why", errors=1))
     before = sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))
-    assert states(cells.folder) == ["failed", "waiting", "waiting"]
+    assert states(cells.plan) == ["failed", "waiting", "waiting"]
     assert before == sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))

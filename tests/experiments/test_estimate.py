@@ -8,7 +8,7 @@ import time
 import pytest
 
 from embedlab.core.recipe import from_table
-from embedlab.experiments.cells import CellEntry, CellLock, prepare_grid
+from embedlab.experiments.cells import CellEntry, CellLock
 from embedlab.experiments.plan import GridFolder, GridPlan
 from embedlab.experiments.progress import START_UP, TRAINING, CellTimes, GridFollower
 from embedlab.reports.grids import cells_table
@@ -97,7 +97,7 @@ def test_a_copy_of_attempts_under_another_name_is_of_no_cell(short_plan: GridPla
 
 
 def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_moves(
-    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
     for name, ended, whole_s in (
@@ -116,8 +116,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         3 * (100.0 + 60.0 + 10.0), abs=1.0
     )  # the start took 10 s; 600 s of scoring do not fit into 170 s
 
-    prepare_grid(short_plan, short_folder)
-    first, follower = short_plan.cell(1), GridFollower(short_folder)
+    first, follower = short_plan.cell(1), GridFollower(short_plan)
     write_run(short_plan, first.variant.run, [started(now)])
     with CellLock(first) as lock:
         assert lock.acquire()

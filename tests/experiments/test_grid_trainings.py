@@ -8,12 +8,12 @@ import pytest
 import tomli_w
 from safetensors.numpy import save_file
 
-from embedlab.core.disk import write_atomic, write_json
+from embedlab.core.disk import write_json
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import recipe_table
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
-from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import expand_grid
 from tests.experiments.conftest import GRID, plan_of
 
@@ -31,28 +31,26 @@ def test_cells_are_all_combinations_with_each_seed(plan: GridPlan) -> None:
     assert first.run.startswith("mine.lr-1e-05_pooling-cls.")
 
 
-def test_a_plan_reads_back_from_its_file(plan: GridPlan, folder: GridFolder) -> None:
-    plan.save(folder.plan_file)
-    assert GridPlan.load(folder.plan_file) == plan
-    assert GridPlan.load(folder.plan_file).to_json() == plan.to_json()
-    folder.plan_file.write_text("{")
+def test_a_plan_reads_back_from_its_file(plan: GridPlan) -> None:
+    plan.save()
+    read = GridPlan.find(plan.place.runs_folder, plan.name)
+    assert (read, read.to_json()) == (plan, plan.to_json())
+    plan.folder.plan_file.write_text("{")
     with pytest.raises(MissingError, match=r"plan\.json. is damaged"):
-        GridPlan.load(folder.plan_file)
+        GridPlan.load(plan.folder.plan_file)
 
 
-def test_a_plan_goes_where_its_runs_folder_goes(
-    plan: GridPlan, folder: GridFolder, tmp_path: Path
-) -> None:
+def test_a_plan_goes_where_its_runs_folder_goes(plan: GridPlan, tmp_path: Path) -> None:
     former, now = plan.place.runs_folder, tmp_path / "new" / "place"
     start = Path("start", "seed-1", "model")
     (former / start).mkdir(parents=True)
     recipe = {**plan.variants[0].recipe, "encoder": {"model": str(former / start)}}
     variants = tuple(replace(one, recipe=recipe) for one in plan.variants)
     inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
-    write_atomic(folder.plan_file, replace(plan, place=inside, variants=variants).to_json())
+    replace(plan, place=inside, variants=variants).save()
     now.parent.mkdir()
     former.rename(now)
-    moved = GridPlan.load(GridFolder.of(now, plan.name).plan_file)
+    moved = GridPlan.find(now, plan.name)
     assert moved.place == replace(inside, runs=str(now), cache=str(now / "cache"))
     assert moved.cell(1).run.path.is_relative_to(now)
     assert moved.variants[-1].recipe["encoder"]["model"] == str(now / start)

@@ -18,7 +18,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source, open_parts
 from embedlab.experiments.item_ties import ItemTies
 from embedlab.experiments.pivot import Pivot, ScoreFilter, pivot
-from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from tests.experiments.conftest import plan_of
 from tests.pair_tables import compare_models
@@ -50,7 +50,7 @@ def scored(
     """
     monkeypatch.setattr("os.fsync", lambda _: None)
     plan, rng = plan_of(tmp_path, ONE_DATASET), np.random.default_rng(0)
-    plan.save(GridFolder.of(plan.place.runs_folder, plan.name).plan_file)
+    plan.save()
     table = pair_table(open_parts(SAMPLE, ["sts12"])[0])
     noise = rng.normal(size=table.height)
     for cell in plan.cells:

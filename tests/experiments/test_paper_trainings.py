@@ -32,7 +32,7 @@ from embedlab.experiments.paper_trainings import (
     trainings,
     with_chosen_rates,
 )
-from embedlab.experiments.plan import GridEnvironment, GridFolder
+from embedlab.experiments.plan import GridEnvironment
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.row_order import PairOrder
 from embedlab.runs.events import Finished
@@ -304,9 +304,7 @@ def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_ar
 
 def test_rows_take_the_rate_that_their_own_grid_chose(place: GridEnvironment) -> None:
     plan = expand_grid(with_fixed(load_grid("sbert-lr"), SETS), place, seeds=[1, 2])
-    folder = GridFolder.of(place.runs_folder, "sbert-lr")
-    folder.path.mkdir(parents=True)
-    plan.save(folder.plan_file)
+    plan.save()
     table = one("tsukagoshi", "table3")
 
     def chosen(*overrides: str, where: GridEnvironment = place) -> dict[str, object]:

@@ -9,7 +9,7 @@ import pytest
 from embedlab.core.errors import UsageError
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import expand_table, limit_to_profile
-from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import run_identity
 from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import plan_of
@@ -94,5 +94,5 @@ def test_an_axis_whose_value_cannot_be_trained_is_named_and_set_in_no_other_way(
 def test_a_grid_that_nobody_has_is_not_offered_to_be_started(tmp_path: Path) -> None:
     for name, is_offered in (("sbert-lr", True), ("nosuch", False)):
         with pytest.raises(UsageError, match="has been started") as caught:
-            GridFolder.find(tmp_path, name)
+            GridPlan.find(tmp_path, name)
         assert ("grid run" in caught.value.hint) == is_offered

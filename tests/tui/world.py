@@ -20,7 +20,7 @@ from embedlab.analysis.evidence import ModelColumns
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan
+from embedlab.experiments.plan import GridEnvironment, GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.runs.events import Dev, Event, Finished, Started, Step
@@ -193,7 +193,7 @@ def make_grid(settings: Settings, devs: Sequence[int] = (50, 60, 70, 80)) -> Gri
     file.write_text(GRID)
     place = GridEnvironment(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
     plan = expand_grid(load_grid(str(file)), place)
-    plan.save(GridFolder.of(settings.runs, plan.name).plan_file)
+    plan.save()
     for number, variant in enumerate(plan.variants):
         for seed in plan.seeds:
             dev, test = devs[number] + seed, 90 - 10 * number + seed

@@ -19,7 +19,7 @@ from embedlab.core.errors import Interrupted
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
 from embedlab.experiments.cells import PROGRAM, CellEntry, CellLock, Cells, CellState, show_alive
-from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.single_cell import CHECKPOINT_GRACE_S, read_ending
 from embedlab.runs.events import Attempt
 from embedlab.runs.launch import describe_ending
@@ -33,9 +33,9 @@ Job = TypeVar("Job", bound=Hashable)
 class Executor(Generic[Job]):
     """Runs the cells of a grid that wait, as jobs of this machine or of another system."""
 
-    def __init__(self, plan: GridPlan, folder: GridFolder, at_once: int) -> None:
-        self.plan, self.folder, self.at_once = plan, folder, at_once
-        self.cells, self.is_cancelled = Cells(plan, folder), False
+    def __init__(self, plan: GridPlan, at_once: int) -> None:
+        self.plan, self.at_once = plan, at_once
+        self.cells, self.is_cancelled = Cells(plan), False
         # those that have not ended: the cell of each, and the time when it was submitted
         self.jobs: dict[Job, tuple[CellEntry, float]] = {}
 
@@ -93,7 +93,6 @@ class Executor(Generic[Job]):
 
 def run_cells(
     plan: GridPlan,
-    folder: GridFolder,
     executor: AbstractContextManager[Executor[Any]],
     *,
     show: Callable[[], None] = lambda: None,
@@ -104,8 +103,8 @@ def run_cells(
     Raises Interrupted after IS_STOPPING is true, or the grid was cancelled, and the running cells
     have saved their checkpoints.
     """
-    since, cells = time.time(), Cells(plan, folder)
-    with show_alive(folder), executor as machines:
+    since, cells = time.time(), Cells(plan)
+    with show_alive(plan.folder), executor as machines:
         machines.submit()
         while machines.poll():
             show()
@@ -132,13 +131,12 @@ class LocalTasks(Executor[Process]):
     def __init__(
         self,
         plan: GridPlan,
-        folder: GridFolder,
         at_once: int,
         *,
         gpus: Sequence[str] = (),
         program: Sequence[str] = PROGRAM,
     ) -> None:
-        super().__init__(plan, folder, at_once)
+        super().__init__(plan, at_once)
         self.program = program
         # small cells share a GPU
         self._free = [gpu for gpu, _ in zip(cycle(gpus or [None]), range(at_once), strict=False)]
@@ -156,7 +154,7 @@ class LocalTasks(Executor[Process]):
         options = ["--parent", str(os.getpid()), "--lock", str(lock.descriptor)]
         command = python_command(
             *options,
-            str(self.folder.path),
+            str(self.plan.folder.path),
             str(entry.cell.number),
             "--",
             *self.program,
@@ -165,7 +163,8 @@ class LocalTasks(Executor[Process]):
         environment = {**os.environ}
         if gpu is not None:
             environment["CUDA_VISIBLE_DEVICES"] = gpu
-        with as_disk_errors(self.folder.log_file), open_own(self.folder.log_file) as log:
+        path = self.plan.folder.log_file
+        with as_disk_errors(path), open_own(path) as log:
             # A session of its own: Ctrl-C reaches this process alone, which then stops them once.
             process = python_processes.start(
                 command,
@@ -192,7 +191,7 @@ class LocalTasks(Executor[Process]):
         with process.stdout as output:
             if (reported := read_ending(output.read())) is not None:
                 return reported
-        ending, log = describe_ending(process.returncode), str(self.folder.log_file)
+        ending, log = describe_ending(process.returncode), str(self.plan.folder.log_file)
         return process.returncode or 1, f"its process ended: {ending}; {log!r} may say more"
 
     def stop(self) -> None:

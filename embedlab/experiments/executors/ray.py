@@ -42,15 +42,13 @@ class RayTasks(Executor[Any]):
     Cells report through their event files; their output goes to their logs only.
     """
 
-    def __init__(
-        self, plan: GridPlan, folder: GridFolder, at_once: int | None, program: Sequence[str]
-    ) -> None:
+    def __init__(self, plan: GridPlan, at_once: int | None, program: Sequence[str]) -> None:
         import ray
 
         self.ray: Any = ray
         resources = self.ray.cluster_resources()
         cpus = int(resources.get("CPU", 1))
-        super().__init__(plan, folder, at_once or max(1, cpus // plan.threads))
+        super().__init__(plan, at_once or max(1, cpus // plan.threads))
         has_gpus = plan.place.device in {"auto", "cuda"} and resources.get("GPU", 0.0) >= 1
         options = {"num_cpus": plan.threads, "num_gpus": int(has_gpus), "max_retries": LOST_NODES}
         self._remote = ray.remote(**options)(run_on_node)
@@ -59,7 +57,12 @@ class RayTasks(Executor[Any]):
     def submit(self) -> None:
         """Submit cells to the cluster until it has enough."""
         for entry in self.waiting("waiting", "running"):  # of a driver that died
-            arguments = self._plan_there, str(self.folder.path), entry.cell.number, self.program
+            arguments = (
+                self._plan_there,
+                str(self.plan.folder.path),
+                entry.cell.number,
+                self.program,
+            )
             self.hold(self._remote.remote(*arguments), entry)
 
     def check_jobs(self) -> None:
@@ -89,7 +92,6 @@ class RayTasks(Executor[Any]):
 @contextmanager
 def ray_tasks(
     plan: GridPlan,
-    folder: GridFolder,
     address: str,
     *,
     at_once: int | None = None,
@@ -120,7 +122,7 @@ def ray_tasks(
             hint="`ray start --head` starts one; `ray status` shows it",
         ) from error
     try:
-        yield RayTasks(plan, folder, at_once, program)
+        yield RayTasks(plan, at_once, program)
     finally:
         ray.shutdown()
 
@@ -132,7 +134,7 @@ def run_on_node(
     folder = GridFolder(Path(folder_path))
     if folder.plan_file.is_file() and folder.plan_file.read_text("utf-8") == plan_text:
         plan = GridPlan.load(folder.plan_file)
-        return *finish_patiently(plan, folder, plan.cell(number), program), None
+        return *finish_patiently(plan, plan.cell(number), program), None
     with tempfile.TemporaryDirectory(prefix="embedlab-") as scratch:
         return run_in_scratch(plan_text, Path(scratch), number, program)
 
@@ -146,7 +148,7 @@ def run_in_scratch(
     plan = GridPlan.from_json(plan_text, scratch / "runs", where=scratch)
     plan = replace(plan, place=replace(plan.place, cache=str(scratch / "cache")))
     cell = plan.cell(number)
-    ending = finish_patiently(plan, GridFolder(scratch), cell, program)
+    ending = finish_patiently(plan, cell, program)
     if not is_complete(cell):
         return *ending, None
     content = io.BytesIO()

@@ -144,19 +144,18 @@ class SlurmTasks(Executor[str]):
     def __init__(
         self,
         plan: GridPlan,
-        folder: GridFolder,
         address: str,
         *,
         at_once: int | None = None,
         program: Sequence[str] = PROGRAM,
     ) -> None:
-        super().__init__(plan, folder, len(plan))
+        super().__init__(plan, len(plan))
         self.submission, self.limit, self.program = (
             Submission.from_address(address),
             at_once,
             program,
         )
-        self.outputs, self.prefix = _outputs(folder), _prefix(folder)
+        self.outputs, self.prefix = _outputs(plan.folder), _prefix(plan.folder)
         self._looked = time.monotonic()
         self._missed: Counter[str] = Counter()  # how often a task was not there
 
@@ -180,7 +179,7 @@ class SlurmTasks(Executor[str]):
 
     def _submit(self, base: int, indices: Sequence[int]) -> str:
         command = python_command(
-            str(self.folder.path.absolute()), module="embedlab.experiments.single_cell"
+            str(self.plan.folder.path.absolute()), module="embedlab.experiments.single_cell"
         )
         number = f'"$(({base} + SLURM_ARRAY_TASK_ID))"'
         limit = f"%{self.limit}" if self.limit else ""

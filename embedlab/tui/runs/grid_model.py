@@ -10,7 +10,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.printable import duration, first_few
 from embedlab.core.settings import Settings
 from embedlab.experiments.pivot import DEV_SCORE, LAST_DIGIT, CellSpread, Pivot
-from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.progress import GridFollower
 from embedlab.tui.runs.model import ENDED, Entry, Training, newest_of, short_labels
 
@@ -163,7 +163,7 @@ def time_left(plan: GridPlan, settings: Settings) -> str:
     was never measured.
     """
     with suppress(EmbedlabError, OSError):
-        follower = GridFollower(GridFolder.of(settings.runs, plan.name))
+        follower = GridFollower(plan)
         seconds = follower.look().cost.seconds
         return f"about {duration(seconds)} left" if seconds else ""
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.experiments.cells import prepare_grid
+from embedlab.experiments.cells import Cells, prepare_grid
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.ray import (
     RayTasks,
@@ -17,9 +17,9 @@ from embedlab.experiments.executors.ray import (
     run_on_node,
     unpack_run,
 )
-from embedlab.experiments.plan import GridFolder, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.runs.status import run_status
-from tests.experiments.conftest import STAND_IN, cells_of
+from tests.experiments.conftest import STAND_IN
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
 
@@ -46,16 +46,15 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_a_cluster_does_every_cell_once(plan: GridPlan, folder: GridFolder, cluster: Any) -> None:
-    prepare_grid(plan, folder)
-    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
-    assert_each_done_once(plan, folder)
+def test_a_cluster_does_every_cell_once(plan: GridPlan, cluster: Any) -> None:
+    prepare_grid(plan)
+    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN))
+    assert_each_done_once(plan)
 
 
 @pytest.mark.slow
 def test_nodes_import_nothing_from_the_working_folder(
     plan: GridPlan,
-    folder: GridFolder,
     cluster: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -66,43 +65,43 @@ def test_nodes_import_nothing_from_the_working_folder(
             f"open({str(tmp_path / 'ran')!r}, 'a').write('{name} ')\nraise SystemExit(66)\n"
         )
     monkeypatch.chdir(tmp_path / "hostile")
-    prepare_grid(plan, folder)
-    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN))
-    assert_each_done_once(plan, folder)
+    prepare_grid(plan)
+    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN))
+    assert_each_done_once(plan)
     assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.slow
 def test_a_node_that_is_killed_loses_nothing(
-    plan: GridPlan, folder: GridFolder, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    plan: GridPlan, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(plan, folder)
+    prepare_grid(plan)
     killed = []
 
     def show() -> None:
-        is_busy = any(entry.state == "done" for entry in cells_of(folder).entries())
+        is_busy = any(entry.state == "done" for entry in Cells(plan).entries())
         if is_busy and not killed:
             node = cluster.list_all_nodes()[-1]
             cluster.remove_node(node, allow_graceful=False)
             killed.append(node)
 
-    run_cells(plan, folder, ray_tasks(plan, folder, cluster.address, program=STAND_IN), show=show)
+    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN), show=show)
     assert killed
-    assert_each_done_once(plan, folder)
+    assert_each_done_once(plan)
 
 
 def test_a_cell_reports_by_its_files_alone(
-    plan: GridPlan, folder: GridFolder, capfd: pytest.CaptureFixture[str]
+    plan: GridPlan, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    prepare_grid(plan, folder)
+    prepare_grid(plan)
     log = plan.cell(2).run.log_file
     log.parent.mkdir(parents=True)
     log.write_text("printed before\n")
     noisy = (sys.executable, "-c", "print('{\"step\": 1} \\x1b[31mred')")
-    returncode, *_ = run_on_node(plan.to_json(), str(folder.path), 2, noisy)
+    returncode, *_ = run_on_node(plan.to_json(), str(plan.folder.path), 2, noisy)
     assert returncode != 0  # it leaves no results
     assert "\x1b[31mred" in log.read_text()
-    assert run_on_node(plan.to_json(), str(folder.path), 1, STAND_IN) == (0, "", None)
+    assert run_on_node(plan.to_json(), str(plan.folder.path), 1, STAND_IN) == (0, "", None)
     assert capfd.readouterr() == ("", "")  # Ray would bring it to whoever started the grid
     assert run_status(plan.cell(1).run).state == "finished"
 
@@ -126,7 +125,6 @@ def test_a_cell_requests_a_gpu_as_on_slurm(
     available: float,
     requested: int,
     plan: GridPlan,
-    folder: GridFolder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: dict[str, int] = {}
@@ -139,23 +137,21 @@ def test_a_cell_requests_a_gpu_as_on_slurm(
         cluster_resources=lambda: {"CPU": 16.0, "GPU": available}, remote=remote, put=str
     )
     monkeypatch.setitem(sys.modules, "ray", fake)
-    RayTasks(replace(plan, place=replace(plan.place, device=device)), folder, None, STAND_IN)
+    RayTasks(replace(plan, place=replace(plan.place, device=device)), None, STAND_IN)
     assert asked["num_gpus"] == requested
 
 
-def test_without_ray_the_extra_is_named(
-    plan: GridPlan, folder: GridFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_ray_the_extra_is_named(plan: GridPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingError) as caught:
-        run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))
+        run_cells(plan, ray_tasks(plan, "127.0.0.1:1"))
     assert "embedlab[ray]" in caught.value.hint
 
 
 def test_an_address_where_no_process_listens_is_refused_at_once(
-    plan: GridPlan, folder: GridFolder
+    plan: GridPlan,
 ) -> None:
     pytest.importorskip("ray")
-    prepare_grid(plan, folder)
+    prepare_grid(plan)
     with pytest.raises(MissingError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
-        run_cells(plan, folder, ray_tasks(plan, folder, "127.0.0.1:1"))
+        run_cells(plan, ray_tasks(plan, "127.0.0.1:1"))

@@ -21,11 +21,11 @@ from embedlab.commands.training import submit_training
 from embedlab.commands.training_plan import TrainOptions, plan_training
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.settings import Settings
-from embedlab.experiments.cells import prepare_grid
+from embedlab.experiments.cells import Cells
 from embedlab.experiments.executors.executor import run_cells
 from embedlab.experiments.executors.slurm import SlurmTasks, Submission
-from embedlab.experiments.plan import GridFolder, GridPlan
-from tests.experiments.conftest import STAND_IN, cells_of, states
+from embedlab.experiments.plan import GridPlan
+from tests.experiments.conftest import STAND_IN, states
 from tests.experiments.executors.test_local import assert_each_done_once, expected_value
 
 # sbatch starts the script once a task, squeue lists the tasks whose script lives, scancel signals
@@ -96,32 +96,27 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def slurm_of(folder: GridFolder, at_once: int | None = None, address: str = "slurm") -> SlurmTasks:
-    plan = GridPlan.load(folder.plan_file)
-    return SlurmTasks(plan, folder, address, at_once=at_once, program=STAND_IN)
+def slurm_of(plan: GridPlan, at_once: int | None = None, address: str = "slurm") -> SlurmTasks:
+    return SlurmTasks(plan, address, at_once=at_once, program=STAND_IN)
 
 
 def run_slurm(
-    folder: GridFolder, at_once: int | None = None, address: str = "slurm", **options: Any
+    plan: GridPlan, at_once: int | None = None, address: str = "slurm", **options: Any
 ) -> None:
-    """Run the grid in FOLDER as jobs, AT_ONCE of them."""
-    tasks = slurm_of(folder, at_once, address)
-    run_cells(GridPlan.load(folder.plan_file), folder, tasks, **options)
+    """Run a grid as jobs, AT_ONCE of them."""
+    run_cells(plan, slurm_of(plan, at_once, address), **options)
 
 
-def submit_and_die(folder: GridFolder, at_once: int | None = None) -> None:
+def submit_and_die(plan: GridPlan, at_once: int | None = None) -> None:
     """Submit the jobs of a grid from a process that does not wait for them."""
-    with suppress(KeyError), slurm_of(folder, at_once) as machines:
+    with suppress(KeyError), slurm_of(plan, at_once) as machines:
         machines.submit()
         raise KeyError
 
 
-def test_jobs_do_every_cell_once(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path
-) -> None:
-    prepare_grid(short_plan, short_folder)
-    run_slurm(short_folder, 2)
-    assert_each_done_once(short_plan, short_folder)
+def test_jobs_do_every_cell_once(short_plan: GridPlan, jobs: Path) -> None:
+    run_slurm(short_plan, 2)
+    assert_each_done_once(short_plan)
     assert len(list(jobs.glob("*.options"))) == 1
     options = json.loads((jobs / "1.options").read_text())
     assert {"cpus-per-task", "export", "requeue", "signal"} <= {*options}
@@ -130,14 +125,13 @@ def test_jobs_do_every_cell_once(
 
 
 def test_a_failed_job_and_one_that_slurm_ended_say_why(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("FAULTS", json.dumps({short_plan.cell(1).id: "usage"}))
     monkeypatch.setattr("embedlab.experiments.cells.MAX_KILLS", 2)
     (jobs / "lost").write_text("2")  # the job of this cell ends without having written anything
-    run_slurm(short_folder, 3)
-    failed, lost, done = cells_of(short_folder).entries()
+    run_slurm(short_plan, 3)
+    failed, lost, done = Cells(short_plan).entries()
     assert (failed.state, failed.reason, done.state) == (
         "failed",
         "what was typed is wrong",
@@ -149,47 +143,41 @@ def test_a_failed_job_and_one_that_slurm_ended_say_why(
 
 
 def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("HOLD_AT", "3")  # until the end is requested
     run = short_plan.cell(1).run
     with pytest.raises(Interrupted):
-        run_slurm(short_folder, 1, is_stopping=lambda: _step(run.checkpoints) == 3)
-    assert states(short_folder) == ["waiting"] * 3
+        run_slurm(short_plan, 1, is_stopping=lambda: _step(run.checkpoints) == 3)
+    assert states(short_plan) == ["waiting"] * 3
     monkeypatch.delenv("HOLD_AT")
-    run_slurm(short_folder, 3)
+    run_slurm(short_plan, 3)
     assert (run.model / "value").read_text() == expected_value(short_plan, 1)
 
 
 def test_jobs_of_a_process_that_died_are_found_again(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("STEP_S", "0.1")
-    submit_and_die(short_folder, 3)
-    while states(short_folder) != ["running"] * 3:
+    submit_and_die(short_plan, 3)
+    while states(short_plan) != ["running"] * 3:
         time.sleep(0.02)
-    run_slurm(short_folder, 3)
-    assert_each_done_once(short_plan, short_folder)
+    run_slurm(short_plan, 3)
+    assert_each_done_once(short_plan)
     assert len(list(jobs.glob("*.name"))) == 3
 
 
-def test_a_refused_job_is_an_error_with_its_words(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path
-) -> None:
-    prepare_grid(short_plan, short_folder)
+def test_a_refused_job_is_an_error_with_its_words(short_plan: GridPlan, jobs: Path) -> None:
     with pytest.raises(EmbedlabError, match="invalid partition specified: none"):
-        run_slurm(short_folder, address="slurm:partition=none")
+        run_slurm(short_plan, address="slurm:partition=none")
 
 
 def test_without_slurm_its_command_is_named(
-    short_plan: GridPlan, short_folder: GridFolder, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingError, match="sbatch is not on this machine"):
-        run_slurm(short_folder)
+        run_slurm(short_plan)
 
 
 @pytest.mark.parametrize("address", ["slurm:output=x", "slurm:--time=1", "slurm:wrap=rm"])
@@ -237,17 +225,16 @@ def test_lines_of_setup_run_before_the_command_and_may_wrap_it(jobs: Path, tmp_p
 
 
 def test_a_task_at_its_time_limit_goes_on_though_nobody_waits(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("STEP_S", "0.3")
-    submit_and_die(short_folder)
+    submit_and_die(short_plan)
     run = short_plan.cell(2).run
     for step in (2, 5):  # as Slurm warns before the end of the time
         while _step(run.checkpoints) < step:
             time.sleep(0.01)
         os.kill(int((jobs / "1_2.pid").read_text()), signal.SIGUSR1)
-    while states(short_folder) != ["done"] * 3:
+    while states(short_plan) != ["done"] * 3:
         time.sleep(0.05)
     assert (jobs / "requeued").read_text().split() == ["1_2", "1_2"]
     for cell in short_plan.cells:
@@ -260,7 +247,9 @@ def _step(checkpoints: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_real_slurm_does_every_cell_once(short_plan: GridPlan, short_folder: GridFolder) -> None:
+def test_a_real_slurm_does_every_cell_once(
+    short_plan: GridPlan,
+) -> None:
     if (
         subprocess.run(
             ["sh", "-c", "sinfo --noheader"], capture_output=True, check=False
@@ -268,24 +257,22 @@ def test_a_real_slurm_does_every_cell_once(short_plan: GridPlan, short_folder: G
         != 0
     ):
         pytest.skip("no Slurm answers")
-    prepare_grid(short_plan, short_folder)
-    run_slurm(short_folder, address="slurm:time=5")
-    assert_each_done_once(short_plan, short_folder)
+    run_slurm(short_plan, address="slurm:time=5")
+    assert_each_done_once(short_plan)
 
 
 def test_jobs_of_a_process_that_died_can_be_cancelled(
-    short_plan: GridPlan, short_folder: GridFolder, jobs: Path, monkeypatch: pytest.MonkeyPatch
+    short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("HOLD_AT", "3")
-    submit_and_die(short_folder, 3)
+    submit_and_die(short_plan, 3)
     settings = Settings(runs=short_plan.place.runs_folder)
     assert cancel_grid(short_plan.name, settings) == short_plan
     for _ in range(300):
         if not subprocess.run(["squeue"], capture_output=True, check=True).stdout:
             break
         time.sleep(0.1)
-    assert states(short_folder) == ["waiting"] * 3
+    assert states(short_plan) == ["waiting"] * 3
     with pytest.raises(UsageError, match="is not running"):
         cancel_grid(short_plan.name, settings)
 
@@ -294,11 +281,9 @@ def test_jobs_of_a_process_that_died_can_be_cancelled(
 def test_a_stop_is_heeded_while_squeue_fails(
     squeue: str,
     short_plan: GridPlan,
-    short_folder: GridFolder,
     jobs: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    prepare_grid(short_plan, short_folder)
     monkeypatch.setenv("HOLD_AT", "3")
     monkeypatch.setattr("embedlab.experiments.executors.slurm.ANSWER_S", 0.2)
     broken = jobs.parent / "bin" / "squeue"
@@ -306,7 +291,7 @@ def test_a_stop_is_heeded_while_squeue_fails(
     broken.write_text(f"#!/bin/sh\nexec {squeue}\n")
     try:
         with pytest.raises(EmbedlabError, match="Slurm does not answer"):
-            run_slurm(short_folder, 1, is_stopping=lambda: True)
+            run_slurm(short_plan, 1, is_stopping=lambda: True)
     finally:
         broken.write_text(working)
         monkeypatch.setattr("embedlab.experiments.executors.slurm.ANSWER_S", 60)
