@@ -430,10 +430,9 @@ def _written(rows: Any, argument: str = "tasks") -> str:
             f"{argument} is {quote(rows)}: neither names nor rows",
             hint=f"give a name or path, a data frame, or a list of {shape}",
         ) from error
-    key = f"{frame.columns}{frame.hash_rows(seed=0).sum()}{frame.height}".encode()
+    key = str(frame.columns).encode() + frame.hash_rows(seed=0).to_numpy().tobytes()
     path = session_folder() / f"rows-{xxhash.xxh3_64_hexdigest(key)[:6]}.parquet"
-    if not path.exists():
-        frame.write_parquet(path)
+    frame.write_parquet(path)
     ROWS_IN_MEMORY.add(path)
     return str(path)
 

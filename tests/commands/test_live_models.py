@@ -46,8 +46,17 @@ def test_a_function_scores_as_its_vectors_do(tmp_path: Path) -> None:
     scored = embedlab.score_pairs(letters, [pair[0] for pair in PAIRS], [pair[1] for pair in PAIRS])
     np.testing.assert_allclose(scored, cosines, atol=1e-6)
     single = embedlab.evaluate(letters, tasks=PAIRS)
-    assert any("kept for this session alone" in note for note in single.notes)
+    assert any("kept for this call alone" in note for note in single.notes)
     assert len(list((tmp_path / "cache").glob("models/*/evaluations"))) == 1  # of dice alone
+
+
+def test_an_object_that_changed_is_computed_again() -> None:
+    model = Lengths()
+    before = embedlab.evaluate(model, tasks=PAIRS).frame
+    model.encode = letters  # type: ignore[method-assign]
+    after = embedlab.evaluate(model, tasks=PAIRS).frame
+    assert after.equals(embedlab.evaluate({"Lengths": letters}, tasks=PAIRS).frame)
+    assert not after.equals(before)
 
 
 def test_rows_have_one_name_of_their_content_everywhere() -> None:
@@ -71,6 +80,9 @@ def test_rows_of_every_library_are_the_same_rows_and_nan_is_missing() -> None:
     every_kind = (PAIRS, FRAME, rows, *of_libraries, *generated)
     names = {embedlab.evaluate("dice", tasks=given).frame["slice"][0] for given in every_kind}
     assert len(names) == 1
+    for given in (PAIRS, PAIRS[::-1]):
+        first = embedlab.pairs("dice", tasks=given, limit=1).frame.row(0, named=True)
+        assert given[first["pair"]][:2] == (first["sentence1"], first["sentence2"])
     lacking = [(float("nan"), "was there", 1.0), *PAIRS]
     for given in (lacking, pd.DataFrame(lacking, columns=FRAME.columns)):
         assert embedlab.pairs("dice", tasks=given).frame.height == len(PAIRS)

@@ -1,6 +1,6 @@
 """Objects of the running program that encode sentences, under names that a call gives them:
-`live:NAME`. Nothing identifies what such an object computes, so its results are stored for the
-session only.
+`live:NAME`. Nothing identifies what such an object computes, and it may change, by training for
+example, so its results are stored for one call only.
 """
 
 import atexit
@@ -18,7 +18,7 @@ from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
 
 PREFIX = "live:"
-NOTE = "an object of this program: its results are kept for this session alone"
+NOTE = "an object of this program: its results are kept for this call alone"
 _MODELS: dict[str, "LiveEncoder"] = {}
 
 
@@ -38,14 +38,9 @@ class LiveEncoder:
 
 
 def live_name(model: Any, name: str) -> str:
-    """Return how the object MODEL is named from now on, after its class or NAME; what cannot encode
-    is a UsageError.
+    """Return how the object MODEL is named from now on, by NAME or after its class; what cannot
+    encode is a UsageError. Nothing that it computed before counts as its own.
     """
-    existing_names = [
-        unique_name for unique_name, encoder in _MODELS.items() if encoder.model is model
-    ]
-    if existing_names and not name:
-        return f"{PREFIX}{existing_names[0]}"
     encode = getattr(model, "encode", None) or (model if callable(model) else None)
     if encode is None:
         raise UsageError(
@@ -55,10 +50,10 @@ def live_name(model: Any, name: str) -> str:
         )
     base = unique_name = name or getattr(model, "__name__", type(model).__name__).strip("<>")
     number = 1
-    while unique_name in _MODELS and unique_name not in existing_names:
+    while not name and unique_name in _MODELS and _MODELS[unique_name].model is not model:
         number += 1
         unique_name = f"{base}-{number}"
-    _MODELS.setdefault(unique_name, LiveEncoder(model, encode))
+    _MODELS[unique_name] = LiveEncoder(model, encode)
     return f"{PREFIX}{unique_name}"
 
 
