@@ -35,8 +35,7 @@ from embedlab.commands.training_plan import own_training, recipe_of
 from embedlab.comparison.evidence import outcome_evidence
 from embedlab.data.dataset import COLUMNS, DatasetKind
 from embedlab.data.mteb_files import read_figures, read_predictions
-from embedlab.data.own_files import open_evaluated_file, open_own_file
-from embedlab.data.table_file import sentences
+from embedlab.data.own_files import open_evaluated_file, open_own_file, sentences
 from embedlab.encoders.kinds.brought import open_scores, open_vectors, read_items
 from embedlab.encoders.loading import DiceScorer
 from embedlab.encoders.transformed import read_vectors

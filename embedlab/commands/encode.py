@@ -33,7 +33,10 @@ class EncodeOptions:
     model: Annotated[str, model_flag(ENCODER_HELP)]
     file: Annotated[
         Path,
-        Flag(metavar="FILE", help="Text with one sentence a line, or a .tsv, .csv or .jsonl file."),
+        Flag(
+            metavar="FILE",
+            help="Text with one sentence a line, or a .tsv, .csv, .jsonl or .parquet file.",
+        ),
     ]
     out: Annotated[
         Path,
@@ -151,7 +154,7 @@ def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
 
 def _count(file: Path, column: str | None) -> int:
     """The number of sentences in a file, which must be readable twice."""
-    from embedlab.data.table_file import sentences
+    from embedlab.data.own_files import sentences
 
     if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
         raise UsageError(
@@ -187,7 +190,7 @@ def _encode_all(
     partial: PartialVectors, encoder: Encoder, file: Path, session: Session, shard: Shard | None
 ) -> None:
     """Encode the chunks of FILE, or of one SHARD of it, that PARTIAL lacks."""
-    from embedlab.data.table_file import sentences
+    from embedlab.data.own_files import sentences
     from embedlab.encoders.encoder import RefusedTextsError
 
     for note in partial.notes:

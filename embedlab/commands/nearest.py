@@ -35,7 +35,7 @@ class NearestOptions:
         Path | None,
         Flag(
             metavar="FILE",
-            help="Text with one sentence a line, or a .tsv, .csv or .jsonl file. [default: the "
+            help="Text with one sentence a line, or a .tsv, .csv, .jsonl or .parquet file. [default: the "
             "STS datasets]",
         ),
     ] = None
@@ -119,7 +119,7 @@ def nearest(options: NearestOptions, session: Session) -> Report:
 
 def _sentences_of_file(options: NearestOptions) -> dict[str, int | str]:
     """Return the sentences of the file with their first rows."""
-    from embedlab.data.table_file import sentences
+    from embedlab.data.own_files import sentences
 
     row_of_sentence: dict[str, int | str] = {}
     assert options.file is not None

@@ -143,9 +143,7 @@ def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> F
     )
 
 
-COLUMN = Flag(
-    names=("--column",), help="Column of a .tsv, .csv or .jsonl file. [default: sentence]"
-)
+COLUMN = Flag(names=("--column",), help="Column of a table. [default: sentence]")
 NAMED_MODELS = model_flag(f"{OF_TEXTS_HELP} Give it again for more.", "--model", "-m")
 
 

@@ -92,6 +92,7 @@ _TEXT_ROLES = ("s1", "s2", "anchor", *LISTS, "sentence")
 _NAME_WORDS = 4  # a longer name of a column is a sentence
 _SHOWN_ROWS = 2
 _SURE_LINES = 10  # with equally many commas
+_JSON_START = re.compile(r'\s*(\[?\s*\{\s*"|\[\s*")')
 _MARKS = re.compile(r"([^\w\s.?!])\1+|\[sep\]|</?s>", re.I)  # what people put between two texts
 # blanks, and letters of scripts that have none between words
 _BETWEEN_WORDS = r"\s+|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{2}"
@@ -321,16 +322,21 @@ def read_own_rows(path: Path, needed: Sequence[str] = ()) -> pl.DataFrame:
     if path.suffix.lower() != TEXT_FILE:
         return read_rows(path, needed=needed)
     rows = pl.DataFrame({"sentence": read_lines(path)}).with_row_index(PLACE, offset=1)
-    _refuse_table(path, rows["sentence"].filter(is_seen(rows["sentence"])).to_list())
+    refuse_table(path, rows["sentence"].filter(is_seen(rows["sentence"])).to_list())
     return rows
 
 
-def _refuse_table(path: Path, lines: Sequence[str]) -> None:
-    """Refuse a text file whose LINES are rows: most have a tab, or all have equally many fields
-    with another sign between them.
+def refuse_table(path: Path, lines: Sequence[str]) -> None:
+    """Refuse a text file whose LINES are rows: they are JSON, most have a tab, or all have equally
+    many fields with another sign between them.
 
     Sentences have commas and semicolons too, so these need names of columns or many lines.
     """
+    if _JSON_START.match("".join(lines[:3])):
+        raise UsageError(
+            f"{path} is JSON, but a text file has one sentence a line",
+            hint=f"write one object a line and call it {path.with_suffix('.jsonl')}",
+        )
     first_line = lines[0] if lines else ""
     separators = [*(mark[0] for mark in _MARKS.finditer(first_line)), *SEPARATORS]
     for sign in dict.fromkeys((*separators, *re.findall(r"[^\w\s.'-]", first_line))):

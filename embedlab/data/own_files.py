@@ -6,7 +6,7 @@ a line. Errors name the line, or a parquet file's row; rows without a text, a sc
 left out and counted with their places.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,15 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.core.errors import EmbedlabError, Hint, MissingError, RecipeValue, UsageError
+from embedlab.core.errors import (
+    EmbedlabError,
+    Hint,
+    MissingError,
+    NamedOption,
+    RecipeValue,
+    UsageError,
+)
+from embedlab.core.foreign_files import refuse_foreign, refuse_other_content
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import DataSection
 from embedlab.data.column_names import no_labels, split_column
@@ -38,13 +46,17 @@ from embedlab.data.own_columns import (
     OwnData,
     own_data,
     read_own_rows,
+    refuse_table,
 )
 from embedlab.data.queries import Queries, open_query_folder, queries_of_pairs
 from embedlab.data.table_file import (
     TABLES,
+    as_texts,
     class_texts,
     full_rows,
     no_rows,
+    read_rows,
+    refuse_json_numbers,
     refuse_nested,
     refuse_rows,
     require_columns,
@@ -53,10 +65,12 @@ from embedlab.data.table_file import (
     selected_rows,
     with_numbers,
 )
-from embedlab.data.text_file import PLACE
+from embedlab.data.text_file import PLACE, bad_line, not_utf8, read_lines
 
 GOLD_OF_LABEL = {"entailment": 1.0, "neutral": 0.5, "contradiction": 0.0}
 EQUAL, TWICE = "anchor equals its positive", "repeated pair"
+_HEAD = 65536  # bytes
+_DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _REQUIRED = ("sentence1", "sentence2", "score")
 _PAIR = _REQUIRED[:2]
 # The corpus whose files a user's own file of a kind is like, with the split that is read where it
@@ -322,3 +336,68 @@ def _table_rows(
     rows, skipped = full_rows(path, rows, texts, lists=lists)
     refuse_nested(path, rows, [column_of[name] for name in (*shape.labels, *shape.numbers)])
     return rows, skipped, column_of
+
+
+def sentences(path: Path, column: str | None = None) -> Iterator[str]:
+    """Yield the sentences of a file in order: each line of a text file, which may be a pipe, or
+    COLUMN ("sentence" by default) of a table. A table under another name is refused.
+
+    Unreadable lines are errors with their number; blank lines at the end of a table are ignored.
+    """
+    suffix = path.suffix.lower()
+    if suffix in TABLES:
+        yield from _column(path, column or "sentence")
+        return
+    if path.exists() and (suffix == ".npy" or column is not None):
+        raise UsageError(
+            f"{path}: sentences have columns in {', '.join(TABLES)} files alone",
+            hint="give one of them, or text with one sentence a line",
+        )
+    try:
+        if path.parent != _DESCRIPTORS:
+            refuse_foreign(path)
+        head = _head(path)
+        if b"\r" in head and b"\n" not in head:  # as old Macs end lines
+            yield from read_lines(path)
+            return
+        lines = head.decode("utf-8-sig", errors="ignore").split("\n")
+        is_cut = len(head) == _HEAD
+        refuse_table(path, [*filter(str.strip, lines[:-1] if is_cut else lines)])
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                # as in the corpora's files a byte order mark is not part of the text
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                if "\0" in text:
+                    raise bad_line(path, number, "a NUL character")
+                if text:  # a file of a byte order mark alone has no line
+                    yield text.removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, number, line[error.start]) from error
+    except OSError as error:
+        raise MissingError(
+            f"cannot read {str(path)!r}: {error.strerror}",
+            hint="give a file with one sentence a line",
+        ) from error
+
+
+def _column(path: Path, name: str) -> list[str]:
+    rows = read_rows(path, needed=[name])
+    columns = " | ".join(rows.drop(PLACE).columns)
+    hint = Hint("name one of its columns by ", NamedOption("--column", "NAME"), f": {columns}")
+    require_columns(path, rows, [name], hint=hint, error=UsageError)
+    refuse_json_numbers(path, rows, [name])
+    texts = as_texts(path, rows, [name])
+    if path.suffix.lower() == ".jsonl":
+        refuse_rows(path, rows, pl.col(name).is_null(), f"{name!r} is None, not a text", name)
+    return texts[name].fill_null("").to_list()
+
+
+def _head(path: Path) -> bytes:
+    """Return how a file begins, nothing of a pipe, which gives its text once; a file that is not
+    text is refused.
+    """
+    if not path.is_file():
+        return b""
+    refuse_other_content(path)
+    with path.open("rb") as file:
+        return file.read(_HEAD)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from embedlab.core.errors import EmbedlabError, Hint, MissingError, NamedOption, UsageError
+from embedlab.core.errors import EmbedlabError, Hint, MissingError, UsageError
 from embedlab.core.foreign_files import hint_of_content, refuse_foreign, refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.names import outside_quotes
@@ -27,7 +27,6 @@ from embedlab.data.text_file import (
     empty_file,
     is_seen,
     json_object,
-    not_utf8,
     read_lines,
     read_text,
     refuse_json_values,
@@ -49,13 +48,11 @@ _LATE_QUOTE = re.compile(r'[ ]+"')  # a field whose quote is not read as one
 _QUOTED = r'(?s)^"((?:[^"]|"")*)"$'
 _GAP = re.compile(r"\S {2,}\S")
 _LOOKED_AT = 1000  # rows
-_HEAD = 65536  # bytes
 _SHOWN_PLACES = 3
 # how programs write that there is nothing
 NOTHING = ("nan", "none", "null", "na", "n/a", "#n/a", "<na>", "–", "—", "-")
 ROUNDING = 1e-4  # of the largest number of a scale: as far beyond its ends numbers are rounded
 _WHOLE = 2.0**53  # from here on a float is no whole number that can be told from the next
-_DESCRIPTORS = Path("/dev/fd")  # what a shell names <(command): its writer is there
 _PAIR = ("sentence1", "sentence2")
 
 
@@ -565,65 +562,3 @@ def _has_value(title: Path | str, rows: pl.DataFrame, column: str, values: str) 
             hint = f"it has {first_few(sorted(present))}"
             raise UsageError(f"{title}: no row has {value!r} in {column}", hint=hint)
     return texts.is_in(chosen)
-
-
-def sentences(path: Path, column: str | None = None) -> Iterator[str]:
-    """Yield the sentences of a file in order: each line of a text file, which may be a pipe, or
-    COLUMN ("sentence" by default) of a table.
-
-    Unreadable lines are errors with their number; blank lines at the end of a table are ignored.
-    """
-    suffix = path.suffix.lower()
-    if suffix in TABLES:
-        yield from _column(path, column or "sentence")
-        return
-    if suffix == ".npy" or column is not None:
-        raise UsageError(
-            f"{path}: sentences have columns in {', '.join(TABLES)} files alone",
-            hint="give one of them, or text with one sentence a line",
-        )
-    try:
-        if path.parent != _DESCRIPTORS:
-            refuse_foreign(path)
-        head = _head(path)
-        if b"\r" in head and b"\n" not in head:  # as old Macs end lines
-            yield from read_lines(path)
-            return
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                # as in the corpora's files a byte order mark is not part of the text
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                if "\0" in text:
-                    raise bad_line(path, number, "a NUL character")
-                if text:  # a file of a byte order mark alone has no line
-                    yield text.removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, number, line[error.start]) from error
-    except OSError as error:
-        raise MissingError(
-            f"cannot read {str(path)!r}: {error.strerror}",
-            hint="give a file with one sentence a line",
-        ) from error
-
-
-def _column(path: Path, name: str) -> list[str]:
-    rows = read_rows(path, needed=[name])
-    columns = " | ".join(rows.drop(PLACE).columns)
-    hint = Hint("name one of its columns by ", NamedOption("--column", "NAME"), f": {columns}")
-    require_columns(path, rows, [name], hint=hint, error=UsageError)
-    refuse_json_numbers(path, rows, [name])
-    texts = as_texts(path, rows, [name])
-    if path.suffix.lower() == ".jsonl":
-        refuse_rows(path, rows, pl.col(name).is_null(), f"{name!r} is None, not a text", name)
-    return texts[name].fill_null("").to_list()
-
-
-def _head(path: Path) -> bytes:
-    """Return how a file begins, nothing of a pipe, which gives its text once; a file that is not
-    text is refused.
-    """
-    if not path.is_file():
-        return b""
-    refuse_other_content(path)
-    with path.open("rb") as file:
-        return file.read(_HEAD)

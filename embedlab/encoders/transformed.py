@@ -19,7 +19,7 @@ from embedlab.core.errors import UsageError
 from embedlab.core.note import Note
 from embedlab.core.printable import count_text
 from embedlab.core.session import ProgressCallback
-from embedlab.data.table_file import sentences as sentences_in
+from embedlab.data.own_files import sentences as sentences_in
 from embedlab.encoders.encoder import (
     TEXT_COUNTS,
     Encoder,

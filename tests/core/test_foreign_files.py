@@ -14,7 +14,8 @@ from embedlab.core.plugins import PluginFile
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import load_settings
 from embedlab.data.own_columns import own_data
-from embedlab.data.table_file import read_rows, sentences
+from embedlab.data.own_files import sentences
+from embedlab.data.table_file import read_rows
 from embedlab.data.text_file import read_text
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.folder import read_usage

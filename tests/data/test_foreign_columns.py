@@ -13,8 +13,7 @@ import polars as pl
 import pytest
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.data.own_files import open_own_file
-from embedlab.data.table_file import sentences
+from embedlab.data.own_files import open_own_file, sentences
 from embedlab.encoders.kinds.brought import open_scores, open_vectors, read_items, read_vectors
 
 ROWS = 3

@@ -11,8 +11,7 @@ import pytest
 
 from embedlab.core.errors import MissingError
 from embedlab.core.recipe import DataSection
-from embedlab.data.own_files import RowShape, open_own_rows, open_pair_file
-from embedlab.data.table_file import sentences
+from embedlab.data.own_files import RowShape, open_own_rows, open_pair_file, sentences
 from embedlab.encoders.kinds.brought import open_scores, read_items
 from tests.data.conftest import read_as
 

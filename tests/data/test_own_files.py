@@ -20,8 +20,9 @@ from embedlab.data.own_files import (
     open_own_rows,
     open_pair_file,
     open_query_file,
+    sentences,
 )
-from embedlab.data.table_file import number_of, read_rows, sentences
+from embedlab.data.table_file import number_of, read_rows
 from embedlab.data.text_file import PLACE
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -171,6 +172,10 @@ sentences :: a.jsonl :: {"sentence": "one"}\n{"sentence": 2}\n :: line 2: 'sente
 sentences :: a.jsonl :: {"sentence": null}\n :: line 1: 'sentence' is None, not a text
 sentences :: a.parquet :: x :: is not a readable parquet file
 sentences :: a.npy :: x :: sentences have columns in
+sentences :: a.json :: {"sentence": "one"}\n{"sentence": "two"}\n :: is JSON, but a text file has one sentence a line | write one object a line and call it a.jsonl
+sentences :: a.json :: [\n  {\n    "sentence": "one"}]\n :: is JSON
+sentences :: a.dat :: id\tsentence\n1\tone\n2\ttwo\n :: 2 fields with tabs
+sentences :: a.md :: [One] {two}\nthree, four\n"five", six\n :: ['[One] {two}', 'three, four', '"five", six']
 """
 LINES = [line for line in FILES.splitlines() if line]
 
