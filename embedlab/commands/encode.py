@@ -4,6 +4,7 @@ costs one chunk.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -77,13 +78,13 @@ def encode(options: EncodeOptions, session: Session) -> None:
 
     shard = Shard.read(options.shard) if options.shard is not None else None
     _check_out(options.out, is_replaced=options.is_replaced)
-    count = _count(options.file, options.column)
+    count = _count(options.file, options.column, session)
     spec = only_member(resolve_model(options.model, session))
     if spec.is_fitted:
         raise UsageError(
             f"{options.model!r}: @whiten=fit needs all sentences at once, and files are "
             f"encoded in pieces",
-            hint=f"@whiten={options.file}",
+            hint="@whiten=FILE, with one sentence a line in FILE",
         )
 
     encoder = _encoder(spec, count, session.settings)
@@ -152,8 +153,8 @@ def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
     )
 
 
-def _count(file: Path, column: str | None) -> int:
-    """The number of sentences in a file, which must be readable twice."""
+def _count(file: Path, column: str | None, session: Session) -> int:
+    """The number of sentences in a file, which must be readable twice; empty ones are noted."""
     from embedlab.data.own_files import sentences
 
     if file.exists() and not file.is_file() and not file.is_dir():  # a pipe
@@ -161,10 +162,12 @@ def _count(file: Path, column: str | None) -> int:
             f"{str(file)!r} can be read only once, and encoding reads it twice",
             hint="write its lines to a file, and give that",
         )
-    count = sum(1 for _ in sentences(file, column))
-    if not count:
+    counts = Counter(bool(text.strip()) for text in sentences(file, column))
+    if counts[False]:
+        session.note(count_text(counts[False], "empty sentences"))
+    if not counts:
         raise MissingError(f"{file} holds no sentence", hint="give a file with one sentence a line")
-    return count
+    return counts.total()
 
 
 def _check_out(path: Path, *, is_replaced: bool) -> None:

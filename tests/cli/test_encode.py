@@ -51,8 +51,9 @@ def test_npy_and_parquet_hold_the_same_vectors_in_order(
 def test_a_killed_encoding_goes_on_from_its_last_chunk(
     embedlab: Embedlab, lines: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines.write_text("long " * 200 + "\n" + lines.read_text())
+    lines.write_text("long " * 200 + "\n \n" + lines.read_text())
     whole = embedlab("encode", model, "lines.txt", "-o", "whole.npy")
+    assert "1 empty sentence" in whole.err
     assert "1 sentence was cut at" in whole.err
     done, write = [], PartialVectors.write
 
