@@ -35,7 +35,8 @@ from embedlab.scoring.results import evaluate_task as evaluate_on
 from embedlab.scoring.results import stored_evaluation
 from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import ComparisonInput, model_columns
-from embedlab.tasks.task import Selection, pair_scores
+from embedlab.tasks._similarities import pair_scores
+from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 
 Members = Mapping[CellKey, Sequence[Member]]

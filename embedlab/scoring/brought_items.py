@@ -2,11 +2,10 @@
 encoded.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-import numpy as np
 import polars as pl
 
 from embedlab.core.errors import MissingError, UsageError
@@ -15,7 +14,7 @@ from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import file_and_part
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks.task import (
     FilePredictions,
@@ -36,13 +35,6 @@ class _Joined:
 
     gold: GoldItems
     predicted: tuple[str, ...]
-
-    @property
-    def accuracy(self) -> float:
-        """Return the share of right predictions."""
-        return float(
-            np.mean([a == b for a, b in zip(self.gold.labels, self.predicted, strict=True)])
-        )
 
 
 def evaluate_items(
@@ -107,14 +99,13 @@ def evaluate_items(
             hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
     states = [state for joined_items in joined_sets for state in joined_items.gold.states]
-    evaluation = evaluation_of(
-        task.name, FilePredictions(spec), states, tuple(_scores(joined_sets)), notes
-    )
+    evaluation = evaluation_of(task.name, FilePredictions(spec), states, notes=notes)
     outcomes = tuple(_outcomes(evaluation, joined_items) for joined_items in joined_sets)
     return TaskResult(
         evaluation=evaluation,
         tested=tuple(joined_items.gold.part for joined_items in joined_sets),
         outcomes=outcomes,
+        setting=BROUGHT,
     )
 
 
@@ -176,19 +167,6 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
         f"{path}, line {index}: {fault}",
         hint="`embedlab data ls DATASET --items` lists the items of a dataset with their labels",
     )
-
-
-def _scores(joined_sets: Sequence[_Joined]) -> Iterator[StoredScore]:
-    for matched in joined_sets:
-        yield StoredScore(
-            by="dataset",
-            slice=matched.gold.dataset,
-            metric="accuracy",
-            setting=BROUGHT,
-            value=matched.accuracy,
-            items=len(matched.predicted),
-            split=matched.gold.split,
-        )
 
 
 def _outcomes(evaluation: Evaluation, joined_items: _Joined) -> StoredOutcomes:

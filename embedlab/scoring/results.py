@@ -5,12 +5,12 @@ otherwise, with what is known of its training data.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from embedlab.comparison.evidence import slices_of
+from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.names import code_version
 from embedlab.core.note import kind_of
@@ -20,7 +20,7 @@ from embedlab.data.source import Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.models.location import backends, vector_length
 from embedlab.outcomes.stored import join_members
-from embedlab.runs.evaluations import Evaluation
+from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes, stored_outcomes
 from embedlab.scoring.provenance import (
     overlap_notes,
@@ -35,6 +35,7 @@ from embedlab.scoring.training_text import (
     stated_corpora,
     training_text,
 )
+from embedlab.tasks._similarities import pair_scores
 from embedlab.tasks.task import Selection, TaskResult
 from embedlab.tasks.task import task as find_task
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from embedlab.data.overlaps import KnownText
     from embedlab.models.catalog import ModelSpec
     from embedlab.scoring.readiness import Work
-    from embedlab.tasks.task import Texts
+    from embedlab.tasks.task import Task, Texts
 
 
 def member_result(
@@ -181,12 +182,7 @@ def evaluate_task(
         result = evaluate_items(definition, spec, settings, names)
     else:
         result = definition.evaluate(spec, settings, start_progress, selection)
-    scores = tuple(
-        replace(score, scale=definition.scale_of(score.metric))
-        for score in result.evaluation.scores
-    )
-    evaluation = replace(result.evaluation, scores=scores)
-    doubts = [note for note in evaluation.notes if kind_of(note) == "doubted"]
+    doubts = [note for note in result.evaluation.notes if kind_of(note) == "doubted"]
     outcomes = tuple(
         replace(
             outcome,
@@ -198,9 +194,40 @@ def evaluate_task(
         )
         for outcome in result.outcomes
     )
-    return with_provenance(
-        replace(result, evaluation=evaluation, outcomes=outcomes), spec, settings
+    result = replace(result, outcomes=outcomes)
+    scores = tuple(
+        replace(score, scale=definition.scale_of(score.metric))
+        for score in (*outcome_scores(definition, result), *result.evaluation.scores)
     )
+    evaluation = replace(result.evaluation, scores=scores)
+    return with_provenance(replace(result, evaluation=evaluation), spec, settings)
+
+
+def outcome_scores(definition: Task, result: TaskResult) -> Iterator[StoredScore]:
+    """Yield the scores that follow from the outcomes of a RESULT: of similarities all correlations,
+    otherwise each measure of a dataset that the task does not state itself.
+    """
+    averages = {outcomes.task: result.averages for outcomes in result.outcomes}
+    if definition.aggregates and result.outcomes:
+        frame = join_members({"": result.outcomes}, [""], averages=averages)
+        assert frame is not None
+        yield from pair_scores(frame, "")
+        return
+    stated = {(score.slice, score.metric) for score in result.evaluation.scores}
+    for outcomes in result.outcomes:
+        frame = join_members({"": [outcomes]}, [""])
+        assert frame is not None
+        for evidence in outcome_evidence(frame, [""], is_tested=False):
+            if (outcomes.dataset, evidence.metric) not in stated:
+                yield StoredScore(
+                    by="dataset",
+                    slice=outcomes.dataset,
+                    metric=evidence.metric,
+                    setting=result.setting,
+                    value=float(evidence.points[0]),
+                    items=evidence.items,
+                    split=outcomes.split,
+                )
 
 
 def with_provenance(result: TaskResult, spec: ModelSpec, settings: Settings) -> TaskResult:

@@ -2,7 +2,7 @@
 predictions for the test splits, whose labels are not public, in the files that GLUE's server takes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.correlations import pearson, spearman
-from embedlab.analysis.influence import accuracy
+from embedlab.analysis.measures import MEASURES
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import Recipe, Stage
@@ -43,29 +42,6 @@ GLUE_SCORE = "glue"  # metric of every task: the score that GLUE defines for it
 LOWEST, HIGHEST = 0.0, 5.0  # scores of STS-B
 
 ItemValues = NDArray[Any]  # (items,) class indices, or scores
-
-
-def glue_matthews(gold: ItemValues, predicted: ItemValues) -> float:
-    """Matthews correlation of two binary columns; 0 where either is constant."""
-    counts = [[np.sum((gold == a) & (predicted == b)) for b in (0, 1)] for a in (0, 1)]
-    table = np.array(counts, dtype=np.float64)
-    spread = np.sqrt(table.sum(0).prod() * table.sum(1).prod())
-    return float(np.linalg.det(table) / spread) if spread else 0.0
-
-
-def glue_f1(gold: ItemValues, predicted: ItemValues) -> float:
-    """Harmonic mean of precision and recall of the second of two classes."""
-    true_positives = np.sum((gold == 1) & (predicted == 1))
-    return float(2 * true_positives / max(1, np.sum(gold == 1) + np.sum(predicted == 1)))
-
-
-_METRICS: Mapping[str, Callable[[ItemValues, ItemValues], float]] = {
-    "matthews": glue_matthews,
-    "f1": glue_f1,
-    "accuracy": accuracy,
-    "pearson": pearson,
-    "spearman": spearman,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,8 +261,8 @@ class Glue(Task):
             progress = start_progress(f"{name} {part.state.split}")
             gold = classifier.gold(part.frame)
             columns.append((gold, classifier.answers(part.frame, progress)))
-        scores = list(_scores(parts, columns))
         states = [part.state for part in parts]
+        scores = [_glue_score(name, columns)]
         evaluation = evaluation_of("glue", classifier.encoder, states, scores)
         is_class = bool(classes)
         outcomes = []
@@ -295,7 +271,12 @@ class Glue(Task):
             outcomes.append(
                 outcomes_of(evaluation, part, gold, answers, is_class=is_class, classes=classes)
             )
-        return TaskResult(evaluation=evaluation, tested=tuple(parts), outcomes=tuple(outcomes))
+        return TaskResult(
+            evaluation=evaluation,
+            tested=tuple(parts),
+            outcomes=tuple(outcomes),
+            setting=VALIDATION,
+        )
 
     def submission(self) -> GlueSubmission:
         """Return the predictions of its test splits as GLUE's server takes them."""
@@ -306,24 +287,15 @@ class Glue(Task):
         return GLUE_TASKS[dataset].metrics if dataset in GLUE_TASKS else ()
 
 
-def _scores(
-    parts: Sequence[Part], columns: Sequence[tuple[ItemValues, ItemValues]]
-) -> Iterator[StoredScore]:
-    """Yield each measure on each part, then GLUE's score: the mean over the validation splits of
-    the mean of the measures that count.
+def _glue_score(name: str, columns: Sequence[tuple[ItemValues, ItemValues]]) -> StoredScore:
+    """Return GLUE's score: the mean over validation splits, (gold, answers) each, of the mean of
+    the measures that count.
     """
-    name = parts[0].state.name
-    main_values: list[float] = []
-    items = 0
     glue_task = GLUE_TASKS[name]
-    for part, (gold, answers) in zip(parts, columns, strict=True):
-        values = [_METRICS[metric](gold, answers) for metric in glue_task.metrics]
-        main_values.append(fmean(values[: glue_task.counted]))
-        items += len(gold)
-        for metric, value in zip(glue_task.metrics, values, strict=True):
-            yield score(name, metric, value, len(gold), part.state.split, setting=VALIDATION)
-    overall = fmean(main_values)
-    yield score(name, GLUE_SCORE, overall, items, "dev", setting=VALIDATION, by="average")
+    counted = glue_task.metrics[: glue_task.counted]
+    values = [fmean(MEASURES[metric].value(*column) for metric in counted) for column in columns]
+    items = sum(len(gold) for gold, _ in columns)
+    return score(name, GLUE_SCORE, fmean(values), items, "dev", setting=VALIDATION, by="average")
 
 
 TASK = Glue()

@@ -335,19 +335,10 @@ def _from_files(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
         for part, scores in rows
     )
     return TaskResult(
-        evaluation=replace(
-            evaluation, scores=(*scores, *(_correlation(outcome) for outcome in outcomes))
-        ),
+        evaluation=evaluation,
         outcomes=outcomes,
+        setting="mteb",
     )
-
-
-def _correlation(outcomes: StoredOutcomes) -> StoredScore:
-    from embedlab.analysis.correlations import spearman
-
-    gold, predicted = (outcomes.items[column].to_numpy() for column in ("gold", "predicted"))
-    value = spearman(gold, predicted)
-    return score(outcomes.dataset, "spearman", value, len(gold), "test", setting="mteb")
 
 
 def declared_tasks(spec: ModelSpec) -> frozenset[str]:

@@ -27,7 +27,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.location import spec_fingerprint
 from embedlab.objectives.losses.sentiment_head import SENTIMENT_CLASSES
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import SENTENCES, StoredOutcomes
 from embedlab.tasks import _heads
 from embedlab.tasks._heads import THRESHOLD_DATA, Prediction, heads_of, heads_of_recipe, no_heads
@@ -72,19 +72,12 @@ def dataset_metric(dataset: str, prediction: Prediction, frame: pl.DataFrame) ->
     return float((_classes(dataset, prediction) == frame[_LABELS[dataset]].to_numpy()).mean())
 
 
-def _scores(
-    predictions: Mapping[str, Prediction], parts: Mapping[str, Part]
-) -> Iterator[StoredScore]:
-    values: list[float] = []
-    items = 0
-    for name, prediction in predictions.items():
-        frame = parts[name].frame
-        value = dataset_metric(name, prediction, frame)
-        values.append(value)
-        items += len(frame)
-        yield score(name, METRICS[name], value, len(frame), "dev", setting="all")
-    if len(values) == len(MULTITASK_DATASETS):
-        yield score(MEAN, OF_THREE, fmean(values), items, "dev", setting="all", by="average")
+def mean_metric(predictions: Mapping[str, Prediction], parts: Mapping[str, Part]) -> float:
+    """Return the mean of the metrics of the datasets that are predicted."""
+    return fmean(
+        dataset_metric(name, prediction, parts[name].frame)
+        for name, prediction in predictions.items()
+    )
 
 
 def _outcomes(evaluation: Evaluation, part: Part, prediction: Prediction) -> StoredOutcomes:
@@ -173,7 +166,12 @@ class Multitask(Task):
             raise no_heads(spec)
         encoder = next(iter(members.values())).encoder
         states = [part.state for part in parts.values()]
-        scores = list(_scores(predictions, parts))
+        scores = []
+        if len(predictions) == len(parts):
+            items = sum(len(part.frame) for part in parts.values())
+            value = mean_metric(predictions, parts)
+            mean = score(MEAN, OF_THREE, value, items, "dev", setting="all", by="average")
+            scores.append(mean)
         notes = list(_notes(predictions, parts))
         evaluation = replace(
             evaluation_of(self.name, encoder, states, scores, notes),
@@ -190,6 +188,7 @@ class Multitask(Task):
             tested=tuple(parts[name] for name in predictions),
             outcomes=tuple(outcomes),
             averages={MEAN: MULTITASK_DATASETS},
+            setting="all",
         )
 
     def measures(self, dataset: str) -> tuple[str, ...]:
@@ -209,11 +208,7 @@ class Multitask(Task):
         parts = {dataset_name: source.open(dataset_name, "dev") for dataset_name in names}
 
         def score(trained: "TrainedEncoder") -> float:
-            predictions = _heads.predict_all({"": trained}, parts, source)
-            return 100 * fmean(
-                dataset_metric(dataset_name, prediction, parts[dataset_name].frame)
-                for dataset_name, prediction in predictions.items()
-            )
+            return 100 * mean_metric(_heads.predict_all({"": trained}, parts, source), parts)
 
         return score
 

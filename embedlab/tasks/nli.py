@@ -13,10 +13,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressCallback, StartProgress
@@ -27,7 +25,6 @@ from embedlab.data.own_files import GOLD_OF_LABEL, open_pair_file
 from embedlab.data.source import Source, dataset, open_available
 from embedlab.models.catalog import ModelSpec
 from embedlab.objectives.needs import objective_needs
-from embedlab.runs.evaluations import StoredScore
 from embedlab.tasks._heads import load_trained, run_of
 from embedlab.tasks.task import (
     GoldItems,
@@ -39,7 +36,6 @@ from embedlab.tasks.task import (
     outcomes_of,
     part_items,
     part_texts,
-    score,
     skipped_notes,
 )
 
@@ -57,7 +53,6 @@ SOURCES: Mapping[str, tuple[str, str]] = MappingProxyType(  # the corpus and its
 )
 # before the path of a file of labelled pairs, which otherwise are pairs whose labels are scores
 PREFIX = "nli:"
-ACCURACY = "accuracy"
 _SIDES = {"premise": "sentence1", "hypothesis": "sentence2"}
 _HINT = (
     "train one: embedlab train sbert, or snli-ce; `--task contrast` measures entailment "
@@ -118,10 +113,9 @@ class Nli(Task):
             predicted_labels(trained, stage, part.frame, start_progress(part.state.name))
             for part in parts
         ]
-        scores = [*map(_score, parts, predicted)]
         notes = [*map(confusion_note, parts, predicted), *skipped_notes(missing_errors)]
         evaluation = evaluation_of(
-            self.name, trained.encoder, [part.state for part in parts], scores, notes
+            self.name, trained.encoder, [part.state for part in parts], notes=notes
         )
         outcomes = [
             outcomes_of(evaluation, part, part.frame["label"].to_list(), labels)
@@ -133,10 +127,6 @@ class Nli(Task):
             tested=tuple(parts),
             outcomes=tuple(outcomes),
         )
-
-    def measures(self, dataset: str) -> tuple[str, ...]:
-        """Return the share of labels that are right."""
-        return (ACCURACY,)
 
 
 def predicted_labels(
@@ -167,11 +157,6 @@ def confusion_note(part: Part, predicted: Sequence[str]) -> str:
         f"{part.state.name}: human label, then how many the head called "
         f"{'/'.join(NLI_LABELS)}: {', '.join(rows)}"
     )
-
-
-def _score(part: Part, predicted: Sequence[str]) -> StoredScore:
-    accuracy = MEASURES[ACCURACY].value(part.frame["label"].to_numpy(), np.array(predicted))
-    return score(part.state.name, ACCURACY, accuracy, len(predicted), part.state.split)
 
 
 def _headed_stage(recipe: Recipe, title: str) -> int:

@@ -32,7 +32,7 @@ from embedlab.encoders.encoder import PairScorer, RefusedTextsError
 from embedlab.encoders.exact_search import ranks_in_run
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.grammar import RERANK
-from embedlab.runs.evaluations import Evaluation, StoredScore
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._searchers import (
     MOST_PAIRS,
@@ -52,7 +52,6 @@ from embedlab.tasks.task import (
     evaluation_of,
     outcomes_of,
     part_items,
-    score,
     skipped_notes,
 )
 
@@ -86,14 +85,6 @@ def ranks_by(scorer: PairScorer, queries: Queries) -> Ranks:
     """Return the rank of each item's document by SCORER."""
     found = similarities_of(scorer, scorer, queries, unseen)
     return SimilarityOrder(found=found, queries=queries, start_progress=unseen).ranks
-
-
-def query_scores(ranked: Ranked) -> Iterator[StoredScore]:
-    """Yield the mean of each measure over the queries."""
-    name, ranks = ranked.queries.part.state.name, ranked.ranks
-    gold = gold_of(ranked.queries)
-    for metric in METRICS:
-        yield score(name, metric, MEASURES[metric].value(gold, ranks), len(ranks), SPLIT)
 
 
 def _rank_items(searcher: Searcher, queries: Queries, lost_texts: Sequence[str]) -> Ranked:
@@ -206,14 +197,13 @@ class Retrieval(Task):
             _refuse_many_pairs(spec, queries)
         searcher = Searcher(spec, settings, start_progress)
         ranked = [_rank_items(searcher, queries, spec.refused_texts) for queries in opened]
-        scores = [score for dataset_ranks in ranked for score in query_scores(dataset_ranks)]
         notes = [
             *searcher.notes,
             *skipped_notes(missing_errors),
             *_notes_on(opened),
             *(note for dataset_ranks in ranked for note in dataset_ranks.notes),
         ]
-        evaluation = evaluation_of(self.name, searcher, states, scores, notes)
+        evaluation = evaluation_of(self.name, searcher, states, notes=notes)
         return TaskResult(
             evaluation=evaluation,
             missing=tuple(missing_errors),

@@ -2,8 +2,8 @@
 model.
 
 Every file of this folder except this one and those that begin with an underscore is a task and
-defines one `TASK`. A task with outcomes by item gets slices, intervals, tests, marks, and a place
-in comparisons, pages and the dashboard from the contract alone.
+defines one `TASK`. A task with outcomes by item gets scores, slices, intervals, tests, marks, and a
+place in comparisons, pages and the dashboard from the contract alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from embedlab.data.marks import data_marks
 from embedlab.data.published import state_remarks
 from embedlab.data.source import Source, open_available, open_scored
 from embedlab.encoders.encoder import DescribedModel, Encoder, EncoderFacts, VectorScorer
-from embedlab.outcomes.stored import join_members
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import (
     SENTENCES,
@@ -47,9 +46,6 @@ from embedlab.tasks._similarities import (
 )
 from embedlab.tasks._similarities import (
     FilePredictions as FilePredictions,
-)
-from embedlab.tasks._similarities import (
-    pair_scores as pair_scores,
 )
 
 if TYPE_CHECKING:
@@ -123,13 +119,16 @@ class GoldItems:
 class TaskResult:
     """What one member model got on one task, without the data that was missing."""
 
-    evaluation: Evaluation  # without scores where only some of what its task reads was evaluated
+    # of a task the scores that its outcomes do not give; then all, unless only some of what the
+    # task reads was evaluated
+    evaluation: Evaluation
     outcomes: tuple[StoredOutcomes, ...] = ()  # of the datasets that are tested item by item
     missing: tuple[MissingError, ...] = ()
     tested: tuple[Part, ...] = ()  # with scored rows, to compare with the model's training text
     # datasets of each average, by the beginning of its name
     averages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     by: tuple[str, ...] = ()  # properties by whose values there are scores too
+    setting: str = ""  # of the scores that follow from outcomes
 
     @cached_property
     def _results(self) -> Sequence[StoredScore]:
@@ -398,7 +397,7 @@ class PairTask(Task):
             parts, missing_errors = self._open(Source.from_settings(settings), selection.names)
         similar, scorer, notes = similarities(spec, parts, settings, start_progress)
         states = [part.state for part in parts]
-        evaluation = evaluation_of(self.name, scorer, states, (), notes)
+        evaluation = evaluation_of(self.name, scorer, states, notes=notes)
         evaluation = replace(evaluation, model=spec.name)
         outcomes = []
         for part, column in zip(parts, similar, strict=True):
@@ -427,11 +426,8 @@ class PairTask(Task):
         averages: Mapping[str, Sequence[str]] = {}
         if not selection.names:
             averages = self.averages([stored.name for stored in outcomes], self.name)
-        frame = join_members({spec.name: outcomes}, [spec.name], averages={self.name: averages})
         return TaskResult(
-            evaluation=replace(
-                evaluation, scores=pair_scores(frame, spec.name) if frame is not None else ()
-            ),
+            evaluation=evaluation,
             missing=tuple(missing_errors),
             tested=tuple(parts),
             outcomes=tuple(outcomes),
@@ -535,11 +531,11 @@ def evaluation_of(
     task: str,
     encoder: DescribedModel,
     states: Sequence[DatasetState],
-    scores: Sequence[StoredScore],
+    scores: Sequence[StoredScore] = (),
     notes: Sequence[str] = (),
 ) -> Evaluation:
-    """Return the SCORES of a task with everything that decides them; NOTES come after the encoder's
-    own.
+    """Return what decides the numbers of a task, with the SCORES that its outcomes do not give;
+    NOTES come after the encoder's own.
     """
     data = [asdict(state) for state in states]
     facts = encoder.facts

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embedlab.analysis.correlations import pearson, spearman
+from embedlab.analysis.measures import MEASURES
 from embedlab.choices import SettingName
 from embedlab.classifiers.folds import FOLD_SEED
 from embedlab.core.session import StartProgress, unseen
@@ -23,7 +24,6 @@ from embedlab.tasks._labelled import (
     open_tasks,
     task_features,
 )
-from embedlab.tasks.glue import glue_f1
 from embedlab.tasks.task import score
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Transfer(ClassifierTask):
         if task.name != "mrpc":
             return result
         gold = np.array(result.task.items.labels)
-        value = glue_f1(gold == "1", result.predicted == "1")
+        value = MEASURES["f1"].value(gold == "1", result.predicted == "1")
         f1 = score("mrpc", "f1", value, len(gold), "test", setting=setting)
         return replace(result, scores=(*result.scores, f1))
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from embedlab.analysis.measures import FIRST, MEASURES, TOPS
+from embedlab.analysis.measures import FIRST, TOPS
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.printable import count_text
 from embedlab.core.recipe import Recipe
@@ -28,7 +28,6 @@ from embedlab.tasks.task import (
     TaskResult,
     evaluation_of,
     outcomes_of,
-    score,
 )
 
 if TYPE_CHECKING:
@@ -69,26 +68,16 @@ def evaluate_words(
     head = load_word_head(encoder, _head_of(Path(str(encoder.backbone.name_or_path))))
     vectors = torch.from_numpy(encoder.encode(definitions.to_list(), progress))
     ranks = word_ranks(head, vectors.to(encoder.machine.device), words[rows])
-    state = part.state
-    scores = [
-        score(
-            state.name,
-            metric,
-            MEASURES[metric].value(rows, ranks),
-            len(rows),
-            state.split,
-            setting="whole vocabulary",
-        )
-        for metric in METRICS
-    ]
     notes = []
     if left_out := len(part.frame) - len(rows):
         counted = count_text(left_out, "definitions")
         notes = [f"{counted} left out: the word is not a single known token"]
-    evaluation = evaluation_of("word_prediction", encoder, [state], scores, notes)
+    evaluation = evaluation_of("word_prediction", encoder, [part.state], notes=notes)
     texts = replace(part, frame=pl.DataFrame({"sentence1": definitions, "sentence2": named_words}))
     outcomes = outcomes_of(evaluation, texts, rows, ranks, is_class=False, rows=rows)
-    return TaskResult(evaluation=evaluation, tested=(part,), outcomes=(outcomes,))
+    return TaskResult(
+        evaluation=evaluation, tested=(part,), outcomes=(outcomes,), setting="whole vocabulary"
+    )
 
 
 def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]) -> Ranks:

@@ -37,7 +37,7 @@ from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import limit_to_encoder, trainings
 from embedlab.reports.papers import Reproduction
-from embedlab.tasks.task import pair_scores
+from embedlab.tasks._similarities import pair_scores
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,7 +9,8 @@ from embedlab.core.session import unseen
 from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.task import Selection, TaskResult, task
+from embedlab.scoring.results import evaluate_task
+from embedlab.tasks.task import TaskResult
 from embedlab.training.stages import train_run
 from tests.training.small_runs import MACHINE, SAMPLE
 
@@ -31,8 +32,7 @@ def evaluated(
     setting: SettingName = "literature",
 ) -> TaskResult:
     """What the task called NAME gives for a model on these DATASETS, on all without."""
-    selection = Selection(names=datasets, setting=setting)
-    return task(name).evaluate(spec, settings, unseen, selection)
+    return evaluate_task(name, spec, settings, unseen, datasets, setting)
 
 
 def trained(folder: Path, encoder: Path, recipe: str, *changes: str, name: str = "") -> ModelSpec:

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.runs.store import RunFolder
-from embedlab.tasks.glue import TASK, glue_f1, glue_matthews
+from embedlab.tasks.glue import TASK
 from tests.stored_scores import begin_run
 from tests.tasks.evaluated import SETTINGS, evaluated, spec_of, trained
 from tests.training.small_runs import SAMPLE
@@ -24,8 +25,9 @@ def test_the_metrics_equal_scikit_learn(classes: tuple[int, ...]) -> None:
     for _ in range(20):
         gold, predicted = rng.integers(2, size=9), rng.choice(classes, 9)
         f1 = f1_score(gold, predicted, zero_division=0)
-        assert glue_f1(gold, predicted) == pytest.approx(f1)
-        assert glue_matthews(gold, predicted) == pytest.approx(matthews_corrcoef(gold, predicted))
+        expected = {"f1": f1, "matthews": matthews_corrcoef(gold, predicted)}
+        found = {name: MEASURES[name].value(gold, predicted) for name in expected}
+        assert found == pytest.approx(expected)
 
 
 def test_cola_counts_matthews_alone(tmp_path: Path, tiny_encoder: Path) -> None:

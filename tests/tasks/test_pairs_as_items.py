@@ -36,7 +36,7 @@ class OwnPairs(Task):
         scorer = scorer_for(spec, settings, cache=settings.cache)
         texts = [part.frame[side].to_list() for side in SIDES]
         scores = scorer.score(*texts, start_progress("scoring"))
-        evaluation = evaluation_of(self.name, scorer, [part.state], ())
+        evaluation = evaluation_of(self.name, scorer, [part.state])
         gold = part.frame["gold"]
         outcomes = outcomes_of(evaluation, part, gold, scores, is_class=False)
         return TaskResult(evaluation=evaluation, outcomes=(outcomes,), tested=(part,))
@@ -57,10 +57,10 @@ def answer(
     plugin = tmp_path / "own_pairs.py"
     plugin.write_text(PLUGIN, encoding="utf-8")
 
-    def answer(*words: str) -> str:
+    def answer(command: str, *words: str) -> str:
         models = ["dice", str(tiny_encoder)]
         common = ["--data", "tiny", "--quiet", "--plugin", str(plugin), "--json"]
-        assert main(["compare", *models, *words, *common]) == 0
+        assert main([command, *models, *words, *common]) == 0
         return capsys.readouterr().out
 
     return answer
@@ -74,12 +74,13 @@ def without_names(value: str) -> str:
 @pytest.mark.parametrize(
     "words",
     [
-        ["--by", "dice"],
-        ["--where", "dice>0.3"],
-        ["--by", "gold>2", "--letters"],
+        ["compare", "--by", "dice"],
+        ["compare", "--where", "dice>0.3"],
+        ["compare", "--by", "gold>2", "--letters"],
+        ["evaluate"],
     ],
     ids=" ".join,
 )
 def test_every_column_is_that_of_sts(answer: Callable[..., str], words: list[str]) -> None:
-    of_sts, own = (answer(*task, *words) for task in TASKS)
+    of_sts, own = (answer(*words, *task) for task in TASKS)
     assert without_names(own) == without_names(of_sts)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from embedlab.analysis.measures import MEASURES
 from embedlab.data.source import Source
 from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
 from embedlab.models.reading import UsageOptions
-from embedlab.tasks.word_prediction import evaluate_words, word_ranks
+from embedlab.tasks.word_prediction import METRICS, evaluate_words, word_ranks
 from tests.tasks.evaluated import evaluated, spec_of
 from tests.training.small_runs import MACHINE, SAMPLE
 
@@ -36,18 +37,19 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
         encoder, "word_ids", lambda words: np.array([known.get(word, -1) for word in words])
     )
     result = evaluate_words(encoder, Source().open(str(path), "all", kind="definitions"))
-    found, (outcomes,) = result.evaluation, result.outcomes
-    assert {(score.by, score.slice, score.split, score.items) for score in found.scores} == {
-        ("dataset", str(path), "all", 3)
-    }
-    assert found.notes[-1] == "1 definition left out: the word is not a single known token"
+    (outcomes,) = result.outcomes
+    assert (outcomes.dataset, outcomes.split) == (str(path), "all")
+    assert (
+        result.evaluation.notes[-1] == "1 definition left out: the word is not a single known token"
+    )
     with torch.inference_mode():
         vectors = torch.from_numpy(encoder.encode([texts[word] for word in known]))
         logits = load_word_head(encoder, "mlm")(vectors)
     rows = zip(logits, known.values(), strict=True)
     ranks = np.array([int((row >= row[own]).sum()) for row, own in rows])
     shares = {f"top-{top}": np.mean(ranks <= top) for top in (1, 3, 10)}
-    values = {score.metric: score.value for score in found.scores}
+    columns = [outcomes.items[name].to_numpy() for name in ("gold", "predicted")]
+    values = {metric: MEASURES[metric].value(*columns) for metric in METRICS}
     assert values == pytest.approx({"mrr@10": np.mean((ranks <= 10) / ranks), **shares})
     assert outcomes.items["item"].to_list() == [0, 2, 3]  # rows of the file
     assert outcomes.items["predicted"].to_list() == ranks.tolist()
@@ -58,7 +60,8 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
 def test_a_folder_is_scored_on_the_test_definitions(tiny_encoder: Path) -> None:
     found = evaluated("word_prediction", spec_of(tiny_encoder))
     (part,), (read,) = found.tested, found.evaluation.data
-    scores = {(score.slice, score.split) for score in found.evaluation.scores}
-    assert scores == {("definitions", "test")}
+    facts = {(score.slice, score.split, score.setting) for score in found.evaluation.scores}
+    assert facts == {("definitions", "test", "whole vocabulary")}
+    assert [score.metric for score in found.evaluation.scores] == [*METRICS]
     assert part.state == SAMPLE.open("definitions", "test").state
     assert (read["name"], read["split"], read["rows"]) == ("definitions", "test", part.state.rows)
