@@ -253,10 +253,11 @@ def _put(values: TomlTable, key: str, value: Any) -> None:
     for position, step in enumerate(path):
         if isinstance(target, list):
             if not re.fullmatch("[0-9]{1,9}", step) or int(step) >= len(target):
+                is_number = step.removeprefix("-").isdecimal()
                 raise UsageError(
                     f"{_short(key)}: there is no stage {quote(step)}",
                     hint=f"stages are 0 to {len(target) - 1}: name one, "
-                    + _short(".".join(["stage.0", *path[position + step.isdecimal() :], leaf])),
+                    + _short(".".join(["stage.0", *path[position + is_number :], leaf])),
                 )
             target = target[int(step)]
         elif isinstance(target, dict):

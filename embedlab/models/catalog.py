@@ -431,7 +431,7 @@ def _resolve_run(name: str, runs_folder: Path) -> tuple[ModelSpec, ...]:
     if not seeds and run not in SHIPPED and any((runs_folder / run).glob("seed-*")):
         raise MissingError(
             f"the run {run!r} has no finished seed",
-            hint=f"`embedlab train {run} --resume` continues it",
+            hint=f"`embedlab runs resume {run}` continues it",
         )
     if separator and wanted_seed not in map(str, seeds):
         finished = f"has the finished seeds {_listing(seeds)}" if seeds else "is not a finished run"

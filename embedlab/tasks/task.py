@@ -449,7 +449,7 @@ class PairTask(Task):
         """Return Spearman's correlation x 100 on the dev split of the dataset NAME as a function;
         the data is opened once.
         """
-        frame = source.open(name, "dev").frame
+        frame = open_scored(source, name, "dev").frame
         first, second, gold = (
             frame[column].to_list() for column in ("sentence1", "sentence2", "gold")
         )

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -497,9 +498,13 @@ def _write_once(
     run.write_once(recipe, environment)
     stored_environment = run.environment()
     if _contents(stored_environment) != _contents(environment):
+        begun_by = shlex.join(stored_environment.command)
         raise UsageError(
             f"the data of run {run.id!r} has changed since it was begun",
-            hint=Hint("train anew: ", NamedOption("--name", f"{run.name}-2")),
+            hint=Hint(
+                f"it was begun by `{begun_by}`: give the same data, or train anew: ",
+                NamedOption("--name", f"{run.name}-2"),
+            ),
         )
     changed = [
         name

@@ -91,6 +91,7 @@ REFUSALS = [
     ("train snli-supcl --data starter --resume", 3, "--encoder minilm --resume --data starter"),
     (f"{TRAIN} --set optim.lrr=1", 2, "did you mean 'lr'?"),
     (f"{TRAIN} --set 'data.datasets=[\"sts12\"]'", 2, "needs column 'premise'"),
+    (f"{TRAIN} --dev snli", 2, "'snli' has no pairs with a gold score"),
     (f"{TRAIN} --encoder nobody", 2, "no model named 'nobody'"),
     (f"{TRAIN} --encoder dice", 2, "'dice' is not a transformer"),
     (f"{TRAIN} --name a/b", 2, "'a/b' cannot name a run"),

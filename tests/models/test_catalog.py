@@ -43,7 +43,7 @@ def test_a_run_is_all_its_finished_seeds_in_order(runs: Path) -> None:
 NO_MODEL = """
 ours@2 :: 0, 1, 10
 defsent@0 :: not a finished run
-started :: 'started' has no finished seed
+started :: 'started' has no finished seed `embedlab runs resume started`
 average:ours,odd :: 'ours' has the seeds 0, 1, 10 and 'odd' has 1, 2
 our :: no model named 'our'.* did you mean 'ours'?
 sbert-bert-bse :: no model named 'sbert-bert-bse'.* did you mean 'sbert-bert-base'

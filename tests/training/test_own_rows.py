@@ -96,8 +96,9 @@ def test_a_file_that_has_changed_is_not_trained_on_further(
     path.write_text(path.read_text().replace("red", "blue"))
     with pytest.raises(
         UsageError, match="the data of run 'small@1' has changed since it was begun"
-    ):
+    ) as refused:
         train(recipe, resume=True)
+    assert "it was begun by `" in refused.value.hint
 
 
 def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working_folder(
