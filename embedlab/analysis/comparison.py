@@ -220,7 +220,7 @@ def _compared_slice(weighed: Weighed, reference: str, letters: Mapping[str, str]
         notes.append(f"only {size}: rough intervals")
     rarer = None if evidence.rows is None else evidence.rows.rarer
     if topics is not None and rarer is not None and rarer < FEW_OF_CLASS:
-        notes.append(f"only {rarer} rows of one class: rough intervals")
+        notes.append(f"only {rarer} rows {evidence.rarer_text}: rough intervals")
     differences = {
         name: measured_difference(weighed, name, reference)
         for name in weighed.means

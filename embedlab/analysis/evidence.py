@@ -100,7 +100,8 @@ class SliceRows:
     row_shares: Floats  # (rows,) of the score, their sum is 1
     largest_joined: float  # the share of the score that topics are joined up to
     near: NearDuplicates  # which of the sentences are nearly the same
-    # how many are of the rarer of two classes, where the measure hangs on these
+    # how many are of the rarer of two classes, or have not the gold score of most, where the
+    # measure hangs on these
     rarer: int | None = None
     unseen_variance: float = 0.0  # of a difference, by rows that could have told models apart
     # the scores without some of the rows; None where contributions alone are known
@@ -212,6 +213,12 @@ class Evidence:
     dataset: str = ""  # of whose items it is; empty for an average
 
     @property
+    def rarer_text(self) -> str:
+        """What the rows are that decide its number where they are few."""
+        is_correlation = self.scale == "correlation"
+        return "without the most frequent gold score" if is_correlation else "of one class"
+
+    @property
     def slice_key(self) -> str:
         """The key of the slice itself."""
         return self.key.removesuffix(f" {self.metric}")
@@ -289,7 +296,8 @@ def evidence_of(
                 row_shares=np.full(len(row), 1 / size),
                 largest_joined=largest_joined(len(row)),
                 near=near or NearDuplicates.none(),
-                rarer=measure.count_rarer(row_gold),
+                # what few rows of one of several sources have decides little
+                rarer=measure.count_rarer(row_gold) if len(groups.rows) == 1 else None,
                 unseen_variance=measure.unseen_variance(row_gold) if len(row) else 0.0,
                 leave_out=leave_out_of_measure(scores, scored, make),
             )

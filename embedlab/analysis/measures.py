@@ -314,11 +314,14 @@ class Measure:
     is_of_ranks: bool = False
 
     def count_rarer(self, gold: Any) -> int | None:
-        """Return how many items are of the rarer class, where these decide the number."""
-        if not self.is_of_rarer:
+        """Return how many items are of the rarer class, or do not have the gold score that most
+        items have, where these decide the number.
+        """
+        if not (self.is_of_rarer or self.scale == "correlation"):
             return None
         _, counts = np.unique(gold, return_counts=True)
-        return int(counts.min()) if len(counts) > 1 else 0
+        others = len(gold) - int(counts.max(initial=0))
+        return others if 2 * others <= len(gold) else None
 
     def unseen_variance(self, gold: Any) -> float:
         """Return the variance of a difference if one more item were right for each model alone: few

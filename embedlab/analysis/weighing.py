@@ -118,7 +118,8 @@ class Weighed:
         if len(rows.texts) < FEWEST_ROWS:
             return f"fewer than {FEWEST_ROWS} rows: no interval, not tested"
         if rows.rarer is not None and rows.rarer < FEWEST_ROWS:
-            return f"fewer than {FEWEST_ROWS} rows of one class: no interval, not tested"
+            which = self.evidence.rarer_text
+            return f"fewer than {FEWEST_ROWS} rows {which}: no interval, not tested"
         topics = len(rows.topics.shares)
         if topics >= FEWEST_TOPICS:
             return ""

@@ -30,7 +30,7 @@ from embedlab.analysis.weighing import Weighed
 
 Floats = NDArray[np.float64]
 
-SHOWN = ("average precision", "roc auc", "f1", "matthews", "accuracy")
+SHOWN = ("average precision", "roc auc", "f1", "matthews", "spearman", "pearson", "accuracy")
 ITEMS = (200, 1_000)
 OF_CLASS = (2, 5, 10, 20, 30, 50)
 SHIFTS = ((1.5, 1.5), (1.5, 2.2))
@@ -112,7 +112,7 @@ def main() -> None:
         notes=[
             f"percent of {typed.runs:,} intervals of a difference that hold the truth; 95 is right",
             "embedlab gives no interval with fewer than 10 items of one class, accuracy apart, and "
-            "calls it rough with fewer than 30",
+            "calls it rough with fewer than 30; of a correlation the gold scores are the classes",
         ],
     )
 

@@ -93,7 +93,14 @@ def test_a_difference_hangs_on_a_topic_without_which_the_order_turns_or_which_ou
 
 @pytest.mark.parametrize(
     ("measure", "positives", "rarer"),
-    [("f1", 9, 9), ("f1", 55, 5), ("roc auc", 0, 0), ("accuracy", 9, None), ("spearman", 9, None)],
+    [
+        ("f1", 9, 9),
+        ("f1", 55, 5),
+        ("roc auc", 0, 0),
+        ("accuracy", 9, None),
+        ("spearman", 9, 9),
+        ("pearson", 51, 9),
+    ],
 )
 def test_fewer_of_a_class_than_ten_are_not_tested_where_they_decide_the_measure(
     measure: str, positives: int, rarer: int | None
@@ -104,11 +111,12 @@ def test_fewer_of_a_class_than_ten_are_not_tested_where_they_decide_the_measure(
     assert found == rarer
     evidence = scored(60, [0.5, 0.7])
     assert evidence.rows is not None
+    assert MEASURES["spearman"].count_rarer(gold + np.arange(60) // 20) is None
     few, enough = (
         Weighed(replace(evidence, rows=replace(evidence.rows, rarer=count)), single(["fixed", "x"]))
         for count in (rarer, 10)
     )
-    assert few.lack.startswith("fewer than 10 rows of one class") == (rarer is not None)
+    assert few.lack.startswith("fewer than 10 rows ") == (rarer is not None)
     assert not enough.lack
 
 
