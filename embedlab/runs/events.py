@@ -112,11 +112,10 @@ class VectorSpread(Event):
         """
         if self.mean_cosine < COLLAPSED:
             return ""
-        when = "equal vectors from the start"
-        if not self.before >= COLLAPSED:
-            when = "collapsed to equal vectors"
-        before_training = ""
+        when, before_training = "equal vectors", ""
         if math.isfinite(self.before):
+            is_older = self.before >= COLLAPSED
+            when = "equal vectors from the start" if is_older else "collapsed to equal vectors"
             before_training = f", before training {self.before:.3f}"
         return (
             f"{when}: mean cosine {self.mean_cosine:.3f}{before_training}; equal vectors have loss "

@@ -424,7 +424,7 @@ def rename_runs(folder: Path, old: str, new: str) -> None:
     if target.exists():
         raise UsageError(
             f"there is a run named {new!r} already",
-            hint=f"choose another name, or remove it: embedlab runs rm {new}",
+            hint="choose another name; `embedlab runs ls` lists all runs",
         )
     with _hold_all(runs):
         # seeds that were started meanwhile

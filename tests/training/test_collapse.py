@@ -89,7 +89,7 @@ def test_measuring_changes_no_weight(
             "have loss 4.554",
         ),
         (0.989, {"before": 0.41}, ""),
-        (0.998, {}, "collapsed to equal vectors: mean cosine 0.998; equal vectors have loss 4.554"),
+        (0.998, {}, "equal vectors: mean cosine 0.998; equal vectors have loss 4.554"),
     ],
 )
 def test_a_collapse_is_distinguished_from_vectors_that_began_so(
