@@ -303,14 +303,20 @@ def comparison_notes(
         if reach_checkpoints(slices):
             yield CHECKPOINT_NOTE
     if margin is not None:
-        count = sum(
-            not isnan(difference.p_equivalent)
+        tested = [
+            difference
             for compared in slices
             for difference in compared.differences.values()
+            if not isnan(difference.p_equivalent)
+        ]
+        shown = (
+            "=:"
+            if any(difference.equivalent for difference in tested)
+            else "no difference is shown"
         )
         yield (
-            f"=: smaller than ±{100 * margin:g} (two one-sided tests, 5%, corrected by Holm over "
-            f"{count} differences)"
+            f"{shown} smaller than ±{100 * margin:g} (two one-sided tests, 5%, corrected by Holm "
+            f"over {len(tested)} differences)"
         )
     yield from seed_notes([model for model in models if model.seeds or any(model.runs)])
 

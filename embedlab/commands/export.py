@@ -48,7 +48,9 @@ def export(options: ExportOptions, session: Session) -> None:
     spec = only_member(resolve_model(model, session))
     if spec.parts:
         message = f"{model!r} is not a transformer but a combination of {len(spec.parts)}"
-        raise UsageError(message, hint=f"export one: {spec.parts[0].name}")
+        names = [part.name for part in spec.parts if part.is_transformer]
+        hint = f"export one: {names[0]}" if names else "name a run, a folder or a model of the hub"
+        raise UsageError(message, hint=hint)
 
     import torch
 

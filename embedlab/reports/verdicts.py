@@ -80,18 +80,24 @@ def _sentence(
     is_win = [turn * difference.delta > 0 for difference in differences if difference.significant]
     datasets = {row.dataset for row in single_slices}
     unit = "datasets" if by == DATASET and len(datasets) == count else "slices"
-    wins, losses = (f"on {is_win.count(side)} of {count} {unit}" for side in (True, False))
+    untested = sum(isnan(difference.p) for difference in differences)
+    untested_text = f" ({untested} not tested)" if 0 < untested < count else ""
+    wins, losses = (
+        f"on {is_win.count(side)} of {count} {unit}{untested_text}" for side in (True, False)
+    )
     losses_text = [f"{loser} beats {winner} {losses}"] * (False in is_win)
     if overall is None:
         counts = [f"{winner} beats {loser} {wins}"] * (True in is_win) + losses_text
-        if all(isnan(difference.p) for difference in differences):
+        if untested == count:
             count_above = sum(difference.delta > 0 for difference in differences)
             count_below = sum(difference.delta < 0 for difference in differences)
             if count_below > count_above:
                 winner, loser, count_above = loser, winner, count_below
             counts = [f"{winner} is above {loser} on {count_above} of {count} {unit} (not tested)"]
         elif not counts:
-            counts = [f"{winner} and {loser} are not distinguished on any of {count}"]
+            counts = [
+                f"{winner} and {loser} are not distinguished on any of {count}{untested_text}"
+            ]
         return f"{'; '.join(counts)}{on_task}{measure}"
     counts = []
     if averages:

@@ -56,6 +56,10 @@ UP, DOWN, TIE = difference(0.1, 0.001), difference(-0.2, 0.001), difference(0.01
             [row("sts12", difference(-0.1, nan)), row("sts13", difference(-0.1, nan))],
             "dice is above b on 2 of 2 datasets (not tested)",
         ),
+        (
+            [row("sts12", UP), row("sts13", difference(0.1, nan))],
+            "b beats dice on 1 of 2 datasets (1 not tested)",
+        ),
         (  # some datasets of the average have no number
             [row("sts12", UP), row("sts13", UP), row("all", difference(nan, nan), average=True)],
             "b beats dice on 2 of 2 datasets",
