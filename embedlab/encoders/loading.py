@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import dice_of_rows, dice_table
 from embedlab.analysis.word_effects import WeightedTokens
+from embedlab.choices import Similarity
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.network import OFFLINE, ONLINE
 from embedlab.core.session import ProgressCallback
@@ -42,6 +43,7 @@ from embedlab.models.encoder_kind import (
 from embedlab.models.folder_identity import used_fingerprint
 from embedlab.models.grammar import RERANK, Combination
 from embedlab.models.location import model_usage, spec_fingerprint
+from embedlab.models.modules import stated_similarity
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import LoraSection
@@ -57,6 +59,8 @@ class PrefixedEncoder(VectorScorer):
         self.name = spec.name
         self.fingerprint = fingerprint
         self._inner = inner
+        # as sentence-transformers calls it, whose models a plug-in may give
+        self.similarity = stated_similarity(spec.name, getattr(inner, "similarity_fn_name", None))
         kind = encoder_kind(spec.kind)
         # the other program that computes, whose errors are not ours
         programs = {"plugin": "the plug-in", "sentence-transformers": "sentence-transformers"}
@@ -83,7 +87,7 @@ class PrefixedEncoder(VectorScorer):
             facts,
             zero_vectors=len(self.counted["zero_vectors"]),
             refused=tuple(self._refused),
-            notes=(*facts.notes, *self.number_notes),
+            notes=(*facts.notes, *_similarity_notes(self.similarity), *self.number_notes),
         )
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
@@ -132,6 +136,10 @@ class PrefixedEncoder(VectorScorer):
                 hint=f"give @dim={vectors.shape[1]} or less",
             )
         return vectors[:, : self._cut]
+
+
+def _similarity_notes(similarity: Similarity) -> tuple[str, ...]:
+    return () if similarity == "cosine" else (f"similarity={similarity}",)
 
 
 class PrefixedScorer:
@@ -206,12 +214,16 @@ def load_prefixed(
         return load()
     opened = cache_result(load)
     dim = EmbeddingCache.stored_dim(cache, fingerprint) or opened().dim
-    facts = EncoderFacts(pooling=kind.pooling, notes=() if spec.code is None else (NATIVE_NOTE,))
+    is_stated = kind.pooling is not None
+    similarity = kind.similarity(spec.location) if is_stated else opened().similarity
+    notes = () if spec.code is None else (NATIVE_NOTE,)
+    facts = EncoderFacts(pooling=kind.pooling, notes=(*notes, *_similarity_notes(similarity)))
     return CachedEncoder(
         name=spec.name,
         fingerprint=fingerprint,
         dim=dim,
-        stated=opened().facts if kind.pooling is None else facts,
+        stated=facts if is_stated else opened().facts,
+        similarity=similarity,
         load=opened,
         cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
         per_save=kind.per_save,

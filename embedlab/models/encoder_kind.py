@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.choices import Similarity
 from embedlab.core import plugins
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.foreign_files import refuse_foreign
@@ -82,6 +83,8 @@ class EncoderKind:
     opened_with: tuple[str, ...] = ()
     # how tables name what makes its vectors, where that is known without opening it
     pooling: str | None = None
+    # how two of its vectors are compared, where `pooling` is known
+    similarity: Callable[[str], Similarity] = lambda _: "cosine"
     # whether its vectors are stored; not where computing them is as fast, or gives facts of its own
     is_cached: bool = True
     # of a kind that knows the rows of datasets, but no texts

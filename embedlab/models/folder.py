@@ -4,7 +4,6 @@ input.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
 
 from embedlab.choices import Similarity
 from embedlab.core.disk import CHECKSUMS, check_folder
@@ -42,6 +41,7 @@ from embedlab.models.modules import (
     read_modules,
     read_prompts,
     read_transformer_file,
+    stated_similarity,
 )
 from embedlab.models.reading import CHOICES, Reading, UsageOptions
 
@@ -168,7 +168,7 @@ def read_usage(folder: Path, wishes: UsageOptions | None = None) -> Usage:
         includes_prompt=modules.includes_prompt,
         dim=wishes.dim or prompts.truncate_dim,
         layer=None if wishes.layer is None else _layer(folder, files.weights, wishes.layer),
-        similarity=_similarity(folder, prompts.similarity_fn_name or "cosine"),
+        similarity=stated_similarity(str(folder), prompts.similarity_fn_name),
     )
     if usage.dim is not None or inner_layers:  # refuses layers that do not fit, too
         width = usage.width()
@@ -276,12 +276,3 @@ def _layer(folder: Path, weights: Path, wish: int) -> int:
             hint=f"@layer takes 0, the embeddings, to {count}, or -1",
         )
     return wish % (count + 1)
-
-
-def _similarity(folder: Path, stated: str) -> Similarity:
-    if stated not in get_args(Similarity):
-        raise MissingError(
-            f"{str(folder)!r} states the similarity {stated!r}",
-            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
-        )
-    return cast("Similarity", stated)

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast, get_args
 
+from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError
 from embedlab.core.names import check_pooling
 from embedlab.core.nearest import unknown_name_error
@@ -87,6 +88,16 @@ def _unused_type(folder: Path, kind: str) -> MissingError:
         f"{str(folder)!r} is {outputs}; embedlab computes one dense vector a sentence",
         hint=f"score the pairs with {scored_by} and name them scores:FILE",
     )
+
+
+def stated_similarity(name: str, stated: str | None) -> Similarity:
+    """Return how vectors of the model called NAME are compared: as it STATED, else by cosine."""
+    if (stated or "cosine") not in get_args(Similarity):
+        raise MissingError(
+            f"{name!r} states the similarity {stated!r}",
+            hint=f"embedlab computes {', '.join(get_args(Similarity))}",
+        )
+    return cast("Similarity", stated or "cosine")
 
 
 def stated_prompts(folder: Path) -> Mapping[str, str]:

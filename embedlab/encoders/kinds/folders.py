@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embedlab.choices import Similarity
 from embedlab.core.errors import MissingError, in_one_line
 from embedlab.core.paths import typed_path
 from embedlab.encoders.encoder import EncoderFacts, Vectors, no_similarities
@@ -36,6 +37,7 @@ from embedlab.models.modules import (
     listed_modules,
     prompt_text,
     read_prompts,
+    stated_similarity,
 )
 
 if TYPE_CHECKING:
@@ -58,9 +60,12 @@ _OF_BYTES = {"ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer"}
 class SentenceTransformersEncoder:
     """The vectors of sentence-transformers' own `encode`, in float32 on the CPU."""
 
-    def __init__(self, encode: Any, notes: Sequence[str], tokenizer: Any) -> None:
+    def __init__(
+        self, encode: Any, notes: Sequence[str], tokenizer: Any, similarity: str | None
+    ) -> None:
         self.facts = EncoderFacts(pooling="sentence-transformers", notes=tuple(notes))
         self._encode, self._tokenizer = encode, tokenizer
+        self.similarity_fn_name = similarity
         self._unknown: set[str] = set()
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -116,7 +121,7 @@ def open_folder(
     if role is not None:
         options["task"] = role
     encode = partial(model.encode, **options)
-    return SentenceTransformersEncoder(encode, notes, tokenizer)
+    return SentenceTransformersEncoder(encode, notes, tokenizer, _similarity(location))
 
 
 def _notes(folder: Path, code: str | None) -> list[str]:
@@ -139,6 +144,10 @@ def _notes(folder: Path, code: str | None) -> list[str]:
     if not (folder / MODULES).is_file() and (folder / "config.json").is_file():
         refuse_head(folder, folder)
     return notes
+
+
+def _similarity(location: str) -> Similarity:
+    return stated_similarity(location, read_prompts(Path(location)).similarity_fn_name)
 
 
 def _existing_folder(location: str, *, hint: str) -> str:
@@ -170,6 +179,7 @@ SENTENCE_TRANSFORMERS = EncoderKind(
     options=(*OPTIONS, *OWN_OPTIONS),
     opened_with=OWN_OPTIONS,
     pooling="sentence-transformers",
+    similarity=_similarity,
     further=_bases,
 )
 

@@ -29,6 +29,7 @@ class LiveEncoder:
 
     def __init__(self, model: Any, encode: Callable[[list[str]], Any]) -> None:
         self.model, self._encode = model, encode
+        self.similarity_fn_name = getattr(model, "similarity_fn_name", None)
         self.identity = uuid4().hex
 
     def encode(self, sentences: list[str]) -> Vectors:
