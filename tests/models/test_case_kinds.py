@@ -216,7 +216,7 @@ def test_a_copied_seed_counts_once(small_bert: Path, tmp_path: Path) -> None:
 def test_what_a_plugin_raises_is_its_own_error(
     cpu: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    failing = Mock(encode=Mock(side_effect=KeyError("sentence_lengths")))
+    failing = Mock(spec=["encode"], encode=Mock(side_effect=KeyError("sentence_lengths")))
     monkeypatch.setattr("embedlab.encoders.loading.open_kind", lambda *_: failing)
     name = f"sentence-transformers:{tmp_path}"
     assert_refused(name, cpu, "KeyError 'sentence_lengths'", kind=EmbedlabError)
