@@ -7,7 +7,6 @@ from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.models.catalog import model_names, resolve, starting_location, trainable
 from embedlab.models.published import CATALOG, NEEDING_CODE, packaged_model
 from tests.encoders.opening import spec_of
-from tests.text_tables import rows_of
 
 
 @pytest.fixture
@@ -40,27 +39,22 @@ def test_a_run_is_all_its_finished_seeds_in_order(runs: Path) -> None:
     assert [spec.seed for spec in resolve("ours@10", runs).members] == [10]
 
 
-NO_MODEL = """
-ours@2 :: 0, 1, 10
-defsent@0 :: not a finished run
-started :: 'started' has no finished seed `embedlab runs resume started`
-average:ours,odd :: 'ours' has the seeds 0, 1, 10 and 'odd' has 1, 2
-our :: no model named 'our'.* did you mean 'ours'?
-sbert-bert-bse :: no model named 'sbert-bert-bse'.* did you mean 'sbert-bert-base'
-dic :: no model named 'dic'.* did you mean 'dice'?
-ours,dice :: name them one by one: ours dice
-dice?pooling=mean :: takes no option 'pooling' write dice$
-bm25@layer=1 :: takes no option 'layer' write bm25
-./nothing :: nothing
-/no/such/folder :: /no/such/folder
-word-vectors:nothing.txt :: nothing.txt
-"""
-
-
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        *rows_of(NO_MODEL),
+        ("ours@2", "0, 1, 10"),
+        ("defsent@0", "not a finished run"),
+        ("started", "'started' has no finished seed `embedlab runs resume started`"),
+        ("average:ours,odd", "'ours' has the seeds 0, 1, 10 and 'odd' has 1, 2"),
+        ("our", "no model named 'our'.* did you mean 'ours'?"),
+        ("sbert-bert-bse", "no model named 'sbert-bert-bse'.* did you mean 'sbert-bert-base'"),
+        ("dic", "no model named 'dic'.* did you mean 'dice'?"),
+        ("ours,dice", "name them one by one: ours dice"),
+        ("dice?pooling=mean", "takes no option 'pooling' write dice$"),
+        ("bm25@layer=1", "takes no option 'layer' write bm25"),
+        ("./nothing", "nothing"),
+        ("/no/such/folder", "/no/such/folder"),
+        ("word-vectors:nothing.txt", "nothing.txt"),
         *((name, f"code from its repository.* {other}") for name, other in NEEDING_CODE.items()),
     ],
 )

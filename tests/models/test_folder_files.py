@@ -15,7 +15,6 @@ from embedlab.models.folder_files import (
     read_model_file,
     static_vectors,
 )
-from tests.text_tables import rows_of
 
 CONFIG = (
     '{"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, '
@@ -25,29 +24,52 @@ MODULES = """[{"type": "sentence_transformers.models.Transformer", "path": ""},
               {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}]"""
 
 
-WRONG = r"""
-config.json :: [] :: config\.json: .*it is \[\]
-config.json :: {"hidden_size": -1} :: config\.json: 'hidden_size' is -1: must be above 0
-config.json :: {"max_position_embeddings": 1} :: reads at most 1 token of a text
-config.json :: { :: config\.json: not valid JSON: EOF
-tokenizer_config.json :: {"model_max_length": -5} :: tokenizer_config\.json: 'model_max_length' is -5
-sentence_bert_config.json :: {"max_seq_length": [1]} :: sentence_bert_config\.json: 'max_seq_length' is \[1\]
-modules.json :: [{"type": "a.Pooling"}] :: modules\.json: '0\.path' is missing
-1_Pooling/config.json :: {"pooling_mode_cls_token": "yes"} :: 1_Pooling/config\.json: 'pooling_mode_cls_token' is 'yes'
-1_Pooling/config.json :: {"pooling_mode": "wobble"} :: 1_Pooling/config\.json: pooling 'wobble' is not known
-config_sentence_transformers.json :: {"prompts": ["a"]} :: config_sentence_transformers\.json: 'prompts' is \['a'\]
-embedlab.json :: {"pooling": "wobble"} :: embedlab\.json: no pooling named 'wobble'
-embedlab.json :: {"training_text": "snli"} :: embedlab\.json: 'training_text' is 'snli'
-"""
-
-
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        *rows_of(WRONG),
+        ("config.json", "[]", r"config\.json: .*it is \[\]"),
         ("config.json", '{"model_type": 3}', r"config\.json: 'model_type' is 3: "),
+        (
+            "config.json",
+            '{"hidden_size": -1}',
+            r"config\.json: 'hidden_size' is -1: must be above 0",
+        ),
+        ("config.json", '{"max_position_embeddings": 1}', "reads at most 1 token of a text"),
+        ("config.json", "{", r"config\.json: not valid JSON: EOF"),
         ("config.json", "[" * 100_000, r"config\.json: not valid JSON: recursion limit"),
         ("config.json", '{"hidden_size": ' + "9" * 5000 + "}", r"config\.json: "),
+        (
+            "tokenizer_config.json",
+            '{"model_max_length": -5}',
+            r"tokenizer_config\.json: 'model_max_length' is -5",
+        ),
+        (
+            "sentence_bert_config.json",
+            '{"max_seq_length": [1]}',
+            r"sentence_bert_config\.json: 'max_seq_length' is \[1\]",
+        ),
+        ("modules.json", '[{"type": "a.Pooling"}]', r"modules\.json: '0\.path' is missing"),
+        (
+            "1_Pooling/config.json",
+            '{"pooling_mode_cls_token": "yes"}',
+            r"1_Pooling/config\.json: 'pooling_mode_cls_token' is 'yes'",
+        ),
+        (
+            "1_Pooling/config.json",
+            '{"pooling_mode": "wobble"}',
+            r"1_Pooling/config\.json: pooling 'wobble' is not known",
+        ),
+        (
+            "config_sentence_transformers.json",
+            '{"prompts": ["a"]}',
+            r"config_sentence_transformers\.json: 'prompts' is \['a'\]",
+        ),
+        ("embedlab.json", '{"pooling": "wobble"}', r"embedlab\.json: no pooling named 'wobble'"),
+        (
+            "embedlab.json",
+            '{"training_text": "snli"}',
+            r"embedlab\.json: 'training_text' is 'snli'",
+        ),
     ],
 )
 def test_a_wrong_shape_is_one_line_that_names_file_and_key(
@@ -118,17 +140,20 @@ def test_a_module_outside_its_folder_is_refused(tmp_path: Path, path: str) -> No
         read_usage(tmp_path)
 
 
-HEADERS = r"""
-null :: model\.safetensors: its header: not a table, and it is None
-[1, 2] :: model\.safetensors: its header: not a table, and it is \[1, 2\]
-{"embeddings": {"shape": [2, "x"]}} :: its header: 'embeddings\.dtype' is missing
-{"a": {"dtype": "F32", "shape": [2, 1e999], "data_offsets": [0, 0]}} :: 'a.shape.1' is inf
-{"a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 0]}} :: its tensors: 'a'
-{"__metadata__": {"shape": "2"}} :: holds no token vectors; its tensors: none
-"""
-
-
-@pytest.mark.parametrize(("header", "message"), rows_of(HEADERS))
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("null", r"model\.safetensors: its header: not a table, and it is None"),
+        ("[1, 2]", r"model\.safetensors: its header: not a table, and it is \[1, 2\]"),
+        ('{"embeddings": {"shape": [2, "x"]}}', r"its header: 'embeddings\.dtype' is missing"),
+        (
+            '{"a": {"dtype": "F32", "shape": [2, 1e999], "data_offsets": [0, 0]}}',
+            "'a.shape.1' is inf",
+        ),
+        ('{"a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 0]}}', "its tensors: 'a'"),
+        ('{"__metadata__": {"shape": "2"}}', "holds no token vectors; its tensors: none"),
+    ],
+)
 def test_a_header_of_static_vectors_that_says_nothing_is_one_line(
     tmp_path: Path, header: str, message: str
 ) -> None:

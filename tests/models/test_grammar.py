@@ -13,7 +13,6 @@ from embedlab.models.grammar import (
     title_of,
     titles_of,
 )
-from tests.text_tables import rows_of
 
 
 def shape(parsed: Single | Combined) -> str:
@@ -26,28 +25,31 @@ def shape(parsed: Single | Combined) -> str:
     return parsed.name + "".join(f"{mark}{value}" for mark, value in values.items() if value)
 
 
-READ = """
-sbert@3 :: sbert@3
-org/model?pooling=cls?revision=refs/pr/1 :: org/model?cls#refs/pr/1
-org/model?pooling=cls+mean&dim=256&role=query :: org/model?cls+mean&role=query&dim=256
-org/model?prompt="Instruct: a, b? & c" :: org/model&prompt=Instruct: a, b? & c
-average:a?prompt="x, y",b :: average[a&prompt=x, y b]
-word-vectors:some/file.txt :: word-vectors:some/file.txt
-average(a, b) :: average[a b]
-ensemble:a,b@2 :: ensemble[a b@2]
-normalized-average:a,b?pooling=max,c :: normalized-average[a b?max c]
-average:concat(b,c),a :: average[concat[b c] a]
-average:a,concat:b,c :: average[a concat[b c]]
-average(a,concat:b,c) :: average[a concat[b c]]
-concat:average(a,normalized-average(b,c)),d :: concat[average[a normalized-average[b c]] d]
-concat: a , average( b , c ) :: concat[a average[b c]]
-averages :: averages
-rerank:mpnet,bm25,100 :: rerank100[mpnet bm25]
-rerank(average(a,b), rerank(c,d,9), 20) :: rerank20[average[a b] rerank9[c d]]
-"""
-
-
-@pytest.mark.parametrize(("text", "expected"), rows_of(READ))
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sbert@3", "sbert@3"),
+        ("org/model?pooling=cls?revision=refs/pr/1", "org/model?cls#refs/pr/1"),
+        ("org/model?pooling=cls+mean&dim=256&role=query", "org/model?cls+mean&role=query&dim=256"),
+        ('org/model?prompt="Instruct: a, b? & c"', "org/model&prompt=Instruct: a, b? & c"),
+        ('average:a?prompt="x, y",b', "average[a&prompt=x, y b]"),
+        ("word-vectors:some/file.txt", "word-vectors:some/file.txt"),
+        ("average(a, b)", "average[a b]"),
+        ("ensemble:a,b@2", "ensemble[a b@2]"),
+        ("normalized-average:a,b?pooling=max,c", "normalized-average[a b?max c]"),
+        ("average:concat(b,c),a", "average[concat[b c] a]"),
+        ("average:a,concat:b,c", "average[a concat[b c]]"),
+        ("average(a,concat:b,c)", "average[a concat[b c]]"),
+        (
+            "concat:average(a,normalized-average(b,c)),d",
+            "concat[average[a normalized-average[b c]] d]",
+        ),
+        ("concat: a , average( b , c )", "concat[a average[b c]]"),
+        ("averages", "averages"),
+        ("rerank:mpnet,bm25,100", "rerank100[mpnet bm25]"),
+        ("rerank(average(a,b), rerank(c,d,9), 20)", "rerank20[average[a b] rerank9[c d]]"),
+    ],
+)
 def test_the_grammar_reads(text: str, expected: str) -> None:
     assert shape(parse_model(text)) == expected
 
@@ -124,36 +126,40 @@ def test_each_option_is_read_as_what_it_is(text: str) -> None:
     assert options_text(OPTIONS[text]) == f"?{text}"  # written again as it is read
 
 
-WRONG = """
-a?dim=-1 :: dim is '-1', not a number of vector components :: @dim=256
-a?dim=0 :: dim is '0' :: @dim=256
-a?dim=8&dim=9 :: is given twice :: keep one of them
-a?pooling=cls?pooling=mean :: is given twice :: keep one of them
-a?pooling=mena :: no pooling named 'mena' :: mean
-a?layer=last :: layer is 'last', not the number of a layer :: @layer=-2
-a?layer=--1 :: layer is '--1' :: @layer=-2
-a?code=remote :: no code named 'remote' :: native
-a@foo=1 :: no option 'foo=1' :: write a; options: @pooling=
-org/a@foo@dim=3 :: no option 'foo' :: write org/a; options: @pooling=
-a@pooling= :: no option 'pooling=' without a value :: write a; options: @pooling=
-average(a,b :: the parentheses do not match :: average:a,b or average(a,b)
-average(a,b)) :: the parentheses do not match :: average:a,b or average(a,b)
-concat:a,(b :: the parentheses do not match :: concat:a,b or concat(a,b)
-ensemble:a :: ensemble takes two or more models :: for example ensemble:
-average:a,,b :: takes two or more models :: for example average:
-concat: :: takes two or more models :: for example concat:
-average(a, ,b) :: takes two or more models :: for example average:
-?dim=3 :: is not a model name :: a hub id
-rerank:a,b :: rerank takes the reranking model, the model that finds documents, and how many :: rerank:mpnet,bm25,100
-rerank:a,b,c,3 :: rerank takes the reranking model :: rerank:mpnet,bm25,100
-rerank:a,,3 :: rerank takes the reranking model :: rerank:mpnet,bm25,100
-rerank:a,b,-1 :: rerank takes the reranking model :: rerank:mpnet,bm25,100
-rerank:a,b,1 :: rerank takes the reranking model :: rerank:mpnet,bm25,100
-rerank(a,b,3 :: the parentheses do not match :: write rerank:a,b,100 or rerank(a,b,100)
-"""
-
-
-@pytest.mark.parametrize(("text", "message", "hint"), rows_of(WRONG))
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("a?dim=-1", "dim is '-1', not a number of vector components", "@dim=256"),
+        ("a?dim=0", "dim is '0'", "@dim=256"),
+        ("a?dim=8&dim=9", "is given twice", ""),
+        ("a?pooling=cls?pooling=mean", "is given twice", ""),
+        ("a?pooling=mena", "no pooling named 'mena'", "mean"),
+        ("a?layer=last", "layer is 'last', not the number of a layer", "@layer=-2"),
+        ("a?layer=--1", "layer is '--1'", "@layer=-2"),
+        ("a?code=remote", "no code named 'remote'", "native"),
+        ("a@foo=1", "no option 'foo=1'", "write a; options: @pooling="),
+        ("org/a@foo@dim=3", "no option 'foo'", "write org/a; options: @pooling="),
+        ("a@pooling=", "no option 'pooling=' without a value", "write a; options: @pooling="),
+        ("average(a,b", "the parentheses do not match", "average:a,b or average(a,b)"),
+        ("average(a,b))", "the parentheses do not match", "average:a,b or average(a,b)"),
+        ("concat:a,(b", "the parentheses do not match", "concat:a,b or concat(a,b)"),
+        ("ensemble:a", "ensemble takes two or more models", "for example ensemble:"),
+        ("average:a,,b", "takes two or more models", "for example average:"),
+        ("concat:", "takes two or more models", "for example concat:"),
+        ("average(a, ,b)", "takes two or more models", "for example average:"),
+        ("?dim=3", "is not a model name", "a hub id"),
+        (
+            "rerank:a,b",
+            "rerank takes the reranking model, the model that finds documents, and how many",
+            "rerank:mpnet,bm25,100",
+        ),
+        ("rerank:a,b,c,3", "rerank takes the reranking model", "rerank:mpnet,bm25,100"),
+        ("rerank:a,,3", "rerank takes the reranking model", "rerank:mpnet,bm25,100"),
+        ("rerank:a,b,-1", "rerank takes the reranking model", "rerank:mpnet,bm25,100"),
+        ("rerank:a,b,1", "rerank takes the reranking model", "rerank:mpnet,bm25,100"),
+        ("rerank(a,b,3", "the parentheses do not match", "write rerank:a,b,100 or rerank(a,b,100)"),
+    ],
+)
 def test_what_is_wrong_with_a_name_is_said_with_what_to_type(
     text: str, message: str, hint: str
 ) -> None:
@@ -162,19 +168,19 @@ def test_what_is_wrong_with_a_name_is_said_with_what_to_type(
     assert hint in caught.value.hint
 
 
-TITLES = """
-owner/model :: owner/model
-./models/mine/ :: mine
-~/mine :: mine
-word-vectors:~/vectors/glove.6B.300d.txt :: glove.6B.300d.txt
-https://host/v1#owner/model :: owner/model
-no-kind:./models/mine :: no-kind:./models/mine
-average:sbert,./models/mine :: average:sbert,mine
-average(sbert,concat(/models/mine,dice)) :: average(sbert,concat(mine,dice))
-"""
-
-
-@pytest.mark.parametrize(("name", "title"), rows_of(TITLES))
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("owner/model", "owner/model"),
+        ("./models/mine/", "mine"),
+        ("~/mine", "mine"),
+        ("word-vectors:~/vectors/glove.6B.300d.txt", "glove.6B.300d.txt"),
+        ("https://host/v1#owner/model", "owner/model"),
+        ("no-kind:./models/mine", "no-kind:./models/mine"),
+        ("average:sbert,./models/mine", "average:sbert,mine"),
+        ("average(sbert,concat(/models/mine,dice))", "average(sbert,concat(mine,dice))"),
+    ],
+)
 def test_tables_call_a_model_by_the_last_part_of_its_path_and_any_other_in_full(
     name: str, title: str
 ) -> None:
