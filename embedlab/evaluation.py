@@ -461,7 +461,7 @@ def _add_results(
                     items = items.select("item", "gold", PREDICTED)
                 outcomes.append(replace(outcome, items=items))
             with_texts |= {outcome.name for outcome in outcomes}
-            results[spec.name] = replace(result, outcomes=tuple(outcomes))
+            results.setdefault(spec.name, replace(result, outcomes=tuple(outcomes)))
             provenance.overlaps |= result.overlaps
             provenance.signatures.append(_signature(spec, selected, result, work.setting))
             provenance.marks |= result.marks

@@ -222,14 +222,12 @@ class Steadiness:
     model: str
     seeds: int
     items: int  # on which one of the models alone is right, in the mean over the seeds of this one
-    changed: (
-        float  # share of them that another seed puts on another side, 0–1; nan where there are none
-    )
+    changed: float  # share of them that another seed puts on another side, 0–1
 
 
 def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Steadiness]:
     """Return, for each of two models with several members, how often an item's side with one member
-    is another with another member.
+    is another with another member; nothing where no item has a side.
 
     The other model counts by the mean of its members.
     """
@@ -249,11 +247,7 @@ def steadiness(outcomes: Outcomes, models: Sequence[ModelColumns]) -> list[Stead
             int(np.count_nonzero(before != after)) for before, after in combinations(sole_sides, 2)
         )
         seeds = len(sole_sides)
-        row = Steadiness(
-            model=model.name,
-            seeds=seeds,
-            items=round(counts / seeds),
-            changed=changes / (counts * (seeds - 1)) if counts else nan,
-        )
-        found.append(row)
+        if items := round(counts / seeds):
+            changed = changes / (counts * (seeds - 1))
+            found.append(Steadiness(model=model.name, seeds=seeds, items=items, changed=changed))
     return found

@@ -139,6 +139,16 @@ def test_the_signature_is_the_same_now_from_stored_scores_from_the_file_of_the_r
     assert changed(parts, signature_of(compared)) == {"aggregation", "interval", "test"}
 
 
+def test_a_run_is_compared_with_one_of_its_own_seeds(
+    embedlab: Embedlab, recipe_of_two_seeds: str
+) -> None:
+    names, words = ("mine", f"{recipe_of_two_seeds}@1"), ("--task", "mine.tsv", "--json")
+    compared = embedlab("compare", *names, *words)
+    for name in names:
+        alone = embedlab("evaluate", name, *words).row(setting="all")
+        assert compared.row(model=name)["score"] == alone["score"]
+
+
 def test_whatever_changes_a_number_changes_the_signature(
     embedlab: Embedlab, model: str, recipe_of_two_seeds: str, tmp_path: Path, tiny_encoder: Path
 ) -> None:
