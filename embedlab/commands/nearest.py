@@ -93,7 +93,7 @@ def nearest(options: NearestOptions, session: Session) -> Report:
         if scored_count < len(corpus):
             session.note(
                 f"{model.name}: {scored_count} of {len(corpus)} sentences have a "
-                f"cached vector; the others are not searched"
+                f"similarity; the others are not searched"
             )
         closest = np.argsort(-scores, kind="stable")[: min(options.top, scored_count)]
         rows += [

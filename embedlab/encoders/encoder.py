@@ -88,7 +88,7 @@ class RefusedTextsError(EmbedlabError):
         count = len(self.refused)
         texts = f"{count} texts" if count > 1 else "a text"
         reason = self.refused[0][1]
-        examples = first_few((_quote_text(text) for text, _ in self.refused), SHOWN, separator="; ")
+        examples = first_few((quote_text(text) for text, _ in self.refused), SHOWN, separator="; ")
         super().__init__(
             f"{encoder_name} refuses {texts}, even alone ({reason}): {examples}",
             hint="shorten or remove what it refuses; the vectors of all other texts are "
@@ -96,7 +96,8 @@ class RefusedTextsError(EmbedlabError):
         )
 
 
-def _quote_text(text: str) -> str:
+def quote_text(text: str) -> str:
+    """Return TEXT in quotes on one line; of a long one the beginning and its length."""
     line = one_line(text)
     if len(line) <= LENGTH:
         return repr(line)

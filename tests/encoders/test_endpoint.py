@@ -107,8 +107,8 @@ REFUSALS = {
     "busy": "status 200: .*model is busy",
     "moved": "redirects to http://localhost",
     "lost": "redirects to no address",
-    "text": "an answer that is not JSON",
-    "deep": "an answer that is not JSON, or nested too deep",
+    "text": "text that is not JSON",
+    "deep": "text that is not JSON, or nested too deep",
     "endless": "more than 1 MiB",
     "bomb": "more than 1 MiB",
     "shapes": "2 vectors for 3 texts",
@@ -155,6 +155,14 @@ def test_what_a_server_refuses_together_is_halved_and_a_text_alone_is_named(
     # what was computed beside it is cached, each with its text
     kept = load(f"{server}#{model}", cpu, tmp_path, offline=True).encode(others)
     np.testing.assert_allclose(kept, vectors_of(others))
+
+
+def test_a_note_names_the_first_texts_without_a_vector(server: str, cpu: Machine) -> None:
+    encoder = load(f"{server}#null", cpu)
+    with pytest.raises(EmbedlabError, match="refuses 5 texts"):
+        encoder.encode([f"bad {number} {LONG}" for number in range(5)] + ["good"])
+    (note,) = encoder.facts.notes[1:]
+    assert re.fullmatch(r"no vector of 'bad 0 .* characters: null .* and 2 more", note)
 
 
 def test_an_address_with_parameters_and_a_header_of_ones_own(

@@ -23,9 +23,15 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
-from embedlab.core.printable import count_text
+from embedlab.core.printable import count_text, first_few
 from embedlab.core.settings import API_HEADERS, API_KEY
-from embedlab.encoders.encoder import EncoderFacts, RefusedTextsError, Vectors
+from embedlab.encoders.encoder import (
+    SHOWN,
+    EncoderFacts,
+    RefusedTextsError,
+    Vectors,
+    quote_text,
+)
 from embedlab.models.encoder_kind import EncoderKind
 from embedlab.models.endpoint_identity import SENTENCES, endpoint_identity, record_model
 from embedlab.models.hosts import is_typed, refuse_strangers
@@ -98,11 +104,14 @@ class EndpointEncoder:
         """
         if not self._requests:
             return EncoderFacts(pooling="endpoint")
-        tokens = f", {self._tokens} tokens" if self._tokens else ""
-        requests = f"{self._requests} request{'s' if self._requests > 1 else ''}"
-        refused = self._refused_texts.items()
-        refusals = [f"no vector of {text!r}: {reason}" for text, reason in refused]
-        return EncoderFacts(pooling="endpoint", notes=(f"{requests}{tokens}", *refusals))
+        notes = [count_text(self._requests, "requests")]
+        if self._tokens:
+            notes[0] += f", {count_text(self._tokens, 'tokens')}"
+        if self._refused_texts:
+            refused = self._refused_texts.items()
+            examples = (f"of {quote_text(text)}: {reason}" for text, reason in refused)
+            notes.append(f"no vector {first_few(examples, SHOWN, separator='; ')}")
+        return EncoderFacts(pooling="endpoint", notes=tuple(notes))
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """One vector a sentence, in order.
@@ -202,11 +211,9 @@ class EndpointEncoder:
             try:
                 content = json.loads(body)
             except (ValueError, RecursionError) as error:
-                raise self._protocol_error(
-                    "an answer that is not JSON, or nested too deep"
-                ) from error
+                raise self._protocol_error("text that is not JSON, or nested too deep") from error
             if not isinstance(content, dict):
-                raise self._protocol_error("an answer that is not an object")
+                raise self._protocol_error("JSON that is not an object")
         if "data" not in content and "error" in content:
             raise self._refusal(status, reason)
         answered: dict[str, Any] = content
@@ -255,7 +262,7 @@ class EndpointEncoder:
                 hint="for example http://localhost:8000/v1#MODEL",
             ) from error
         except httpx2.DecodingError as error:
-            raise self._protocol_error("an answer that cannot be unpacked") from error
+            raise self._protocol_error("content that cannot be unpacked") from error
         except httpx2.RequestError as error:
             raise _TransientError(f"{type(error).__name__}: {error}") from error
 
@@ -286,7 +293,7 @@ class EndpointEncoder:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._protocol_error("no vectors of numbers") from error
         if vectors.ndim != 2 or not vectors.shape[1]:
-            raise self._protocol_error(f"vectors of shape {vectors.shape} for {count} texts")
+            raise self._protocol_error(f"vectors of shape {vectors.shape}")
         if not np.isfinite(vectors).all():
             problem = "numbers that are not finite"
             raise _RefusedBatchError(problem, texts, self._protocol_error(problem))
