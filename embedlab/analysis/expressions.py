@@ -359,7 +359,7 @@ def with_terms(text: str, terms: Sequence[str]) -> str:
     "or" separates.
     """
     groups = [[term.match[0].strip() for term in group] for group in _groups(_terms(text, ()))]
-    return " or ".join(" ".join([*group, *terms]) for group in groups)
+    return " or ".join(" ".join(dict.fromkeys([*group, *terms])) for group in groups)
 
 
 def _terms(

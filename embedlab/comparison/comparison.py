@@ -75,8 +75,8 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """What is to be said of the intervals and tests of all slices."""
-        return list(comparison_notes(self.slices, self.models, self.slicing.margin))
+        """What limits the intervals and tests of all slices, beside signs that a table explains."""
+        return list(comparison_notes(self.slices, self.models, has_differences=False))
 
 
 def compare_slices(

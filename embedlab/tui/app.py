@@ -26,6 +26,7 @@ from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import task_names
 from embedlab.core.paths import INSIDE, STARTER_FOLDER, data_folder, data_name, typed_path
+from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_row_file
@@ -344,7 +345,8 @@ class Dashboard(Working, Host):
         ]
         limits = len(self._limits())
         right = Content.assemble(
-            (items, "$faint"), (f"  i {limits} notes" if limits else "", "$text-warning")
+            (items, "$faint"),
+            (f"  i {count_text(limits, 'notes')}" if limits else "", "$text-warning"),
         )
         if self.room.id == "runs":  # it is about others
             chips, right = [], Content()

@@ -15,8 +15,10 @@ from embedlab.analysis.evidence import ModelColumns
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import DEFAULT_TASK, task_names
 from embedlab.core.paths import STARTER, STARTER_FOLDER
+from embedlab.core.printable import count_text
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_hub_name
+from embedlab.data.published import state_remarks
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Vectors, sentence_keys
 from embedlab.encoders.score_place import ScorePlace
@@ -213,9 +215,9 @@ def _notes(facts: Facts, outcomes: Outcomes) -> Iterator[str]:
     ]
     for _, stored in member_facts:
         for state in stored.data:
-            if state.get("partial"):
-                rows, expected = state.get("rows"), state.get("expected_rows")
-                yield f"{stored.name} is partial: {rows} of {expected} rows"
+            yield from state_remarks(state)
+            for reason, count in state.get("skipped", {}).items():
+                yield f"{stored.name}: {count_text(count, 'rows')} left out, {reason}"
     seen_datasets: dict[str, dict[str, None]] = {}  # by member
     noting_members: dict[str, dict[str, None]] = {}  # by note
     for member, stored in member_facts:

@@ -14,7 +14,6 @@ from embedlab.tui.compare.model import (
     forest_lines,
     model_scores,
     place_on,
-    slice_expression,
     verdict,
     why_lines,
 )
@@ -83,17 +82,21 @@ def test_a_row_says_what_the_header_does_not_and_its_filter_picks_its_items() ->
     comparison = compare_shown(shown, replace(WHOLE, by="source"))
     first, second = forest_lines(comparison)
     assert [first.title, second.title] == ["sts12 headlines", "sick-r headlines"]
-    assert slice_expression(comparison, second) == 'dataset:sick-r source:"headlines"'
+    assert second.terms == ["dataset:sick-r", 'source:"headlines"']
     alone = select_items(shown.outcomes, "dataset:sick-r", {})
     for by, title in (("source", "headlines"), ("number", "the same numbers")):
         comparison = compare_shown(shown, replace(WHOLE, by=by), alone)
         (line,) = forest_lines(comparison)
         assert line.title == title
-        expression = slice_expression(comparison, line)
-        picked = select_items(shown.outcomes, expression, {})
+        picked = select_items(shown.outcomes, " ".join(line.terms), {})
         assert (picked.is_selected.sum(), line.items) == (60, 60)
     by_length = compare_shown(shown, replace(WHOLE, by="length"))
-    assert slice_expression(by_length, next(forest_lines(by_length))) == ""
+    assert not next(forest_lines(by_length)).terms
+    (row,) = comparison.slices
+    key = row.key.replace("sick-r", "my file.csv")
+    other = replace(row, key=f"{key} f1", metric="f1", dataset="my file.csv")
+    (line,) = forest_lines(replace(comparison, slices=[other]))
+    assert line.terms == ['dataset:"my file.csv"', 'number:"the same numbers"']
 
 
 def test_a_model_that_is_not_told_from_the_reference_has_its_own_mark_hollow() -> None:

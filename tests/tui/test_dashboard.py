@@ -496,12 +496,16 @@ async def test_what_is_shown_is_written_as_csv(
 ) -> None:
     async with opened() as (app, pilot):
         file = tmp_path / "some.csv"
+        assert app.shown.outcomes is not None
+        sentences = app.shown.outcomes.sentences
+        sentences[0, "sentence1"] = "=1+1"  # a formula, for a spreadsheet
         await pilot.press("space", "j", "space", "e")
         await answer(pilot, str(file))
         await until(pilot, file.exists)
         table = pl.read_csv(file)
         assert table.columns[:5] == ["dataset", "item", "sentence1", "sentence2", "gold"]
         assert table["item"].to_list() == [0, 2]
+        assert table["sentence1"].to_list() == ["'=1+1", sentences[2, "sentence1"]]
         assert app.view is not None
         assert table["near"].to_list() == app.view.facts.predictions["near"][[0, 2]].tolist()
         reported: list[EmbedlabError] = []

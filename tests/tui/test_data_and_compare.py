@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.widgets import Input, OptionList, Static
 
 from embedlab.tui.compare.model import WhyLine
-from embedlab.tui.compare.room import CompareRoom
+from embedlab.tui.compare.room import CompareRoom, Scatter
 from embedlab.tui.data.histogram import Histogram
 from embedlab.tui.data.model import GAP
 from embedlab.tui.data.table import ItemTable
@@ -28,7 +28,7 @@ async def test_items_are_ordered_and_filtered_by_keys(opened: Open) -> None:
         await pilot.press("j", "j", "j", "s")  # another order begins at its first item
         await until(pilot, lambda: app.view and app.view.sort == GAP and table.cursor == 0)
         assert app.view is not None
-        assert table.row == int(np.nanargmax(app.view.facts.gap))
+        assert table.row == int(np.nanargmax(app.view.facts.numbers(GAP)))
         gold = app.view.facts.gold
         for text, fitting in (("gold>4", gold > 4), ("gold<1", gold < 1)):
             at_once(pilot, f"/{text}\r")
@@ -170,7 +170,7 @@ async def test_items_are_turned_round_copied_noted_and_limited_to_a_dataset(open
         await until(pilot, lambda: app.view and app.view.sort == GAP)
         await until(pilot, lambda: app.view and not app.view.is_descending)
         assert app.view is not None
-        assert table.row == int(np.nanargmin(app.view.facts.gap))
+        assert table.row == int(np.nanargmin(app.view.facts.numbers(GAP)))
         sentences = app.view.facts.outcomes.sentences
         pair = [sentences[name][table.row] for name in ("sentence1", "sentence2")]
         await pilot.press("y")
@@ -205,6 +205,20 @@ async def test_rows_of_a_comparison_are_cut_sorted_and_limited_by_keys(opened: O
         assert deltas == sorted(deltas, reverse=True)
         await pilot.press("p")
         await shows(pilot, "against gold →")
+
+
+async def test_why_and_scatter_are_of_the_items_that_are_shown(opened: Open) -> None:
+    async with opened() as (app, pilot):
+        await until(pilot, lambda: app.comparison)
+        await pilot.press("2", "w")
+        await shows(pilot, "near alone is right on")
+        await pilot.press("1")
+        at_once(pilot, "/gold>3\r")
+        await until(pilot, lambda: app.view and app.view.expression == "gold>3")
+        await pilot.press("2")
+        await shows(pilot, "only 26 rows")
+        assert app.view is not None
+        assert len(app.query_one(Scatter)._points[0]) == len(app.view.rows)
 
 
 async def test_the_rooms_look_as_their_pictures(opened: Open) -> None:

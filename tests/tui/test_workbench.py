@@ -81,17 +81,23 @@ def test_what_limits_the_numbers_is_said_once_and_of_whom() -> None:
         "far": [("sts12", 0, ("of both",)), ("gone", 9, ("not shown",))],
     }
 
+    data = [{"name": "sts12", "split": "all", "skipped": {"blank gold score": 2}, "empty": 1}]
     facts: Any = {
         member: [
             SimpleNamespace(
-                name=name, data=(), notes=notes, overlap=SimpleNamespace(sentences=shared, pairs=0)
+                name=name,
+                data=data if name == "sts12" else (),
+                notes=notes,
+                overlap=SimpleNamespace(sentences=shared, pairs=0),
             )
             for name, shared, notes in stored
         ]
         for member, stored in files.items()
     }
     notes = workbench._notes(facts, outcomes_of(["near", "far"]))
-    assert list(notes) == [
+    assert list(dict.fromkeys(notes)) == [
+        "sts12: 1 empty sentence",
+        "sts12: 2 rows left out, blank gold score",
         "near was trained on text of sts12, sick-r",
         "near: text known",
         "of both",

@@ -31,7 +31,7 @@ _MOST_KINDS = 6
 class ForestLine:
     """One model on one slice beside the reference, in points."""
 
-    slice_key: str
+    terms: Sequence[str]  # of a filter, which pick its items; none where it has no such ones
     title: str
     items: int
     reference: float
@@ -138,7 +138,7 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
             position = (models or comparison.names).index(name)
             symbol = model_sign(position)
             yield ForestLine(
-                slice_key=compared_slice.key,
+                terms=_terms(compared_slice, comparison.slicing.by),
                 title=compared_slice.title.removeprefix(named).replace(property_name, ""),
                 items=compared_slice.items,
                 reference=_SCALE * reference,
@@ -155,13 +155,13 @@ def forest_lines(comparison: Comparison, models: Sequence[str] = ()) -> Iterator
             )
 
 
-def slice_expression(comparison: Comparison, line: ForestLine) -> str:
-    """The filter that picks the items of a line, where the filter language has it."""
-    by = comparison.slicing.by
-    if line.is_average or by not in _BY_NAME:
-        return ""
-    dataset, _, kind = line.slice_key.partition("/")
-    return f"dataset:{dataset}" + f' {by}:"{kind.removeprefix(f"{by}=")}"' * bool(kind)
+def _terms(compared_slice: ComparedSlice, by: str) -> Sequence[str]:
+    dataset = compared_slice.dataset
+    if not dataset or by not in _BY_NAME:
+        return ()
+    kind = compared_slice.slice_key.removeprefix(dataset)[1:].removeprefix(f"{by}=")
+    name = f'"{dataset}"' if {*" ,"} & {*dataset} else dataset  # of a file, as it is called
+    return [f"dataset:{name}", *([f'{by}:"{kind}"'] if kind else ())]
 
 
 def explain_shown(

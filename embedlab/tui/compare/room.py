@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
 
+from embedlab.analysis.expressions import with_terms
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import WHOLE, Comparison
 from embedlab.core.errors import EmbedlabError
@@ -28,7 +29,6 @@ from embedlab.tui.compare.model import (
     explain_shown,
     forest_bar,
     forest_lines,
-    slice_expression,
     verdict,
     why_lines,
 )
@@ -50,8 +50,7 @@ class Scatter(Widget, can_focus=True):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
-        self.border_title = "scatter"
-        self._points = np.empty(0), np.empty(0)
+        self.show(np.empty(0), np.empty(0), "scatter")
 
     def show(self, x: np.ndarray, y: np.ndarray, title: str) -> None:
         """Draw the points X, Y."""
@@ -171,7 +170,7 @@ class CompareRoom(Room):
     def _forget(self, why: str) -> None:
         """Show no comparison, and WHY."""
         self.comparison, self._lines = None, ()
-        self._explained.clear()
+        self._explained = {}
         self.say("#verdict", why)
         self._draw()
 
@@ -184,7 +183,7 @@ class CompareRoom(Room):
             and (previous.expression, previous.dataset) == (view.expression, view.dataset)
         ):
             return
-        self._explained.clear()
+        self._explained = {}
         self.renew()
 
     def take_whole(self) -> None:
@@ -254,7 +253,9 @@ class CompareRoom(Room):
         bar = max(width - self._title_width - _NUMBERS - 1, 6)
         if self.comparison is None:
             forest.clear_options()
-            self.say("#forest-head", "")
+            for part in ("#forest-head", "#why Static"):
+                self.say(part, "")
+            self.query_one(Scatter).show(np.empty(0), np.empty(0), "scatter")
             return
         panel = self.query_one("#forest-side")
         is_alone = len(self.comparison.models) == 1
@@ -290,6 +291,7 @@ class CompareRoom(Room):
         title = f"{self.slicing.by:<{title_cells}} {'items':>6} {reference_text:>6} {'score':>8}"
         head = f"{title} {diff:>7}    {axis_labels(low, high, bar)}"
         self.say("#forest-head", Content.styled(head, "bold $faint"))
+        self.on_option_list_option_highlighted()  # it may be the same row, of other items
 
     def on_option_list_option_highlighted(self) -> None:
         """Show what is known of the row, and its models' scatter."""
@@ -300,12 +302,20 @@ class CompareRoom(Room):
         x_name = GOLD if self.is_with_gold or line.model == reference else reference
         x, y = (view.facts.numbers(name)[view.rows] for name in (x_name, line.model))
         self.query_one(Scatter).show(x, y, f"{line.model} ↑ against {x_name} →")
-        explanation = self._explained.get((reference, line.model))
-        notes = "\n".join(line.notes)
+        self._show_why()
+
+    def _show_why(self) -> None:
+        """Show what is known of why the row's model differs, else how to find out."""
+        line = self.line
+        if line is None or self.comparison is None:
+            return
+        reference = self.comparison.names[0]
         hint = f"w explains {line.model}: on what it gains or loses, what it alone gets right"
         if line.model == reference:
             hint = "c chooses another model to compare with"
-        self.say("#why Static", explanation or faint(notes or hint))
+        explanation = self._explained.get((reference, line.model))
+        self.query_one("#why").border_title = Content(f"why · {line.model}")
+        self.say("#why Static", explanation or faint("\n".join(line.notes) or hint))
 
     @property
     def line(self) -> ForestLine | None:
@@ -317,14 +327,9 @@ class CompareRoom(Room):
 
     def on_option_list_option_selected(self) -> None:
         """Show the items of the row."""
-        if self.line is None or self.comparison is None:
-            return
-        kind = slice_expression(self.comparison, self.line)
-        expression = self.view.expression if self.view is not None else ""
-        if kind not in expression:
-            groups = expression.split(" or ")  # each must be of the row
-            expression = " or ".join(f"{group} {kind}".strip() for group in groups)
-        self.dashboard.show_items(expression)
+        if self.line is not None:
+            expression = self.view.expression if self.view is not None else ""
+            self.dashboard.show_items(with_terms(expression, self.line.terms))
 
     def action_rows_by(self) -> None:
         """Take the next property for the rows."""
@@ -386,43 +391,38 @@ class CompareRoom(Room):
         self.screen.minimize()
         self.remove_class("-plot")
         self.add_class("-why")
-        why_pane = self.query_one("#why", VerticalScroll)
-        why_pane.border_title = Content(f"why · {line.model}")
         if self.has_class("-narrow"):
-            self.screen.set_focus(why_pane)
-        self._explain(self.comparison.names[0], line.model)
+            self.screen.set_focus(self.query_one("#why"))
+        models = self.comparison.names[0], line.model
+        if models not in self._explained:
+            self._explain(models)
 
     @work(thread=True, exclusive=True, group="why", exit_on_error=False)
-    def _explain(self, reference: str, other: str) -> None:
-        worker = get_current_worker()
-        pane = self.query_one("#why Static", Static)
+    def _explain(self, models: tuple[str, str]) -> None:
+        worker, explained = get_current_worker(), self._explained
 
         def say(text: Content) -> None:
-            self.hand_over(pane.update, text)
+            explained[models] = text
+            self.hand_over(self._show_why)
 
         def progress(label: str) -> Callable[[int, int], None]:
             def tick(done: int, total: int) -> None:
-                if worker.is_cancelled:
+                if worker.is_cancelled or explained is not self._explained:
                     raise _Stale
                 say(faint(f"{label}: {done} of {total}"))
 
             return tick
 
-        if (reference, other) in self._explained:
-            say(self._explained[reference, other])
-            return
         say(faint("looking …"))
         selection = self.view.selection if self.view is not None else None
         try:
-            explanation = explain_shown(self.dashboard.shown, other, selection, progress)
+            explanation = explain_shown(self.dashboard.shown, models[1], selection, progress)
         except EmbedlabError as error:
             say(Content(f"{error.message}\n{error.hint}"))
-            return
         except _Stale:
-            return
-        text = self._why_text(why_lines(explanation))
-        self._explained[reference, other] = text
-        say(text)
+            del explained[models]
+        else:
+            say(self._why_text(why_lines(explanation)))
 
     def _why_text(self, lines: Sequence[WhyLine]) -> Content:
         """The LINES of an explanation; numbers of kinds of items below their names."""

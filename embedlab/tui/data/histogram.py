@@ -33,9 +33,9 @@ class Histogram(Widget, can_focus=True):
     class Brushed(Message):
         """A range was chosen; without ends it was taken away."""
 
-        def __init__(self, name: str, low: float, high: float) -> None:
+        def __init__(self, name: str, ends: tuple[float, float] | None = None) -> None:
             super().__init__()
-            self.name, self.low, self.high = name, low, high
+            self.name, self.ends = name, ends
 
     def __init__(self, name: str, colour: str, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
@@ -101,15 +101,15 @@ class Histogram(Widget, can_focus=True):
             self.begun = self.place
             return
         brushed = self._chosen()
-        low, high = self.bins.edge(brushed[0]), self.bins.edge(brushed[-1] + 1)
+        ends = self.bins.edge(brushed[0]), self.bins.edge(brushed[-1] + 1)
         self.begun = None
-        self.post_message(self.Brushed(self._field, low, high))
+        self.post_message(self.Brushed(self._field, ends))
 
     def action_clear(self) -> None:
         """Take the range away."""
         self.begun = None
         if self.bins is not None:
-            self.post_message(self.Brushed(self._field, float("nan"), float("nan")))
+            self.post_message(self.Brushed(self._field))
 
 
 def _heights(counts: Sequence[int], rows: int) -> list[int]:

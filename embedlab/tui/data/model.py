@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from embedlab.analysis.expressions import with_terms
 from embedlab.analysis.rank_errors import rank_errors
 from embedlab.analysis.word_effects import percentile_ranks
 from embedlab.core.printable import first_few
@@ -50,7 +51,9 @@ class Facts:
 
     @cached_property
     def ranks(self) -> Mapping[str, Floats]:
-        """The error of each model and the gap between all, in points of rank."""
+        """The error of each model, and how far apart they rank each pair; with one model how far it
+        is from gold.
+        """
         if not self.shown.columns:
             return {}
         names = {str(index): model.name for index, model in enumerate(self.shown.columns)}
@@ -62,14 +65,6 @@ class Facts:
         frame = rank_errors(pl.DataFrame({**columns, **scores}), list(scores))
         errors = {name: _floats(frame[f"error({key})"]) for key, name in names.items()}
         return {**errors, GAP: _floats(frame[GAP])}
-
-    @property
-    def gap(self) -> Floats:
-        """How far apart the models rank each pair; with one model how far it is from gold."""
-        ranks = self.ranks
-        if len(self.shown.columns) == 1:
-            return np.abs(ranks[self.shown.columns[0].name])
-        return ranks.get(GAP, np.full(self.shown.items, np.nan))
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -104,10 +99,11 @@ class Facts:
 
     def numbers(self, name: str) -> Floats:
         """The numbers called NAME: gold, dice, gap, or a model."""
-        if name in {GOLD, DICE, GAP}:
+        if name in {GOLD, DICE}:
             numbers: Floats = getattr(self, name)
             return numbers
-        return self.predictions.get(name, np.full(self.shown.items, np.nan))
+        found = self.ranks if name == GAP else self.predictions
+        return found.get(name, np.full(self.shown.items, np.nan))
 
     def text(self, value: float, row: int, *, is_gold: bool) -> str:
         """A number of gold or of a model as it is read: the name of a class, a rank, a score."""
@@ -228,15 +224,16 @@ def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
     )
 
 
-def with_range(expression: str, name: str, low: float, high: float) -> str:
-    """EXPRESSION with the range of the field NAME in place of an earlier one of it."""
-    low, high = np.floor(low * 1000) / 1000, np.ceil(high * 1000) / 1000
-    return f"{without_range(expression, name)} {low:g}<={name}<={high:g}".strip()
-
-
-def without_range(expression: str, name: str) -> str:
-    """EXPRESSION without a range of the field NAME."""
-    return re.sub(rf"\S*<=?{re.escape(name)}<=?\S*\s*", "", expression).strip()
+def with_range(expression: str, name: str, ends: tuple[float, float] | None) -> str:
+    """EXPRESSION with the range between ENDS of the field NAME in place of an earlier one of it;
+    without ENDS there is none.
+    """
+    terms = []
+    if ends is not None:
+        low, high = np.floor(ends[0] * 1000) / 1000, np.ceil(ends[1] * 1000) / 1000
+        terms.append(f"{low:g}<={name}<={high:g}")
+    without = re.sub(rf"\S*<=?{re.escape(name)}<=?\S*\s*", "", expression)
+    return with_terms(without, terms)
 
 
 def words_only_here(sentence: str, other: str) -> Sequence[tuple[str, bool]]:

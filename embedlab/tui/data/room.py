@@ -21,6 +21,7 @@ from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.paths import typed_path
+from embedlab.core.printable import without_formula
 from embedlab.outcomes.property import property_names
 from embedlab.tui.data.cards import item_cards
 from embedlab.tui.data.histogram import Histogram
@@ -37,7 +38,6 @@ from embedlab.tui.data.model import (
     sort_orders,
     view_of,
     with_range,
-    without_range,
 )
 from embedlab.tui.data.table import ItemTable
 from embedlab.tui.data.what_if import WhatIf
@@ -335,10 +335,10 @@ class DataRoom(Room):
     def on_histogram_brushed(self, event: Histogram.Brushed) -> None:
         """Filter by the range of a histogram."""
         line = self.line
-        if event.low != event.low:
-            line.value = without_range(line.value, event.name)
-        else:
-            line.value = with_range(line.value, event.name, event.low, event.high)
+        try:
+            line.value = with_range(line.value, event.name, event.ends)
+        except UsageError as error:  # what is typed there is no filter
+            self._refuse(error)
 
     def action_back(self) -> None:
         """From the filter to the table, from the details too; then without a filter."""
@@ -433,23 +433,25 @@ class DataRoom(Room):
     @work(group="export", exit_on_error=False)
     async def action_export(self) -> None:
         """Write the marked items, or all that are shown."""
-        if self.view is None:
+        view = self.view
+        if view is None:
             return
-        rows = sorted(self.table.marked) or self.view.rows.tolist()
+        rows = sorted(self.table.marked) or view.rows.tolist()
         question = f"Write {len(rows):,} items as CSV to"
         path = await self.app.push_screen_wait(Ask(question, "items.csv"))
         if not path:
             return
         message = f"wrote {len(rows):,} items to {path}"
-        await self.do(lambda: self._write(typed_path(path), rows), message)
+        await self.do(lambda: _write(typed_path(path), view.facts, rows), message)
 
-    def _write(self, path: Path, rows: Sequence[int]) -> None:
-        assert self.facts is not None
-        if path.exists():
-            raise UsageError(f"{str(path)!r} exists already", hint="name another file")
-        column = self.facts.outcomes.column
-        texts = {name: column(name) for name in ("sentence1", "sentence2")}
-        numbers = {name: self.facts.numbers(name) for name in (GOLD, DICE, *self.facts.predictions)}
-        item = self.facts.outcomes.rows["item"]
-        items = pl.DataFrame({"dataset": column("dataset"), "item": item, **texts, **numbers})
-        write_atomic(path, items[rows].write_csv())
+
+def _write(path: Path, facts: Facts, rows: Sequence[int]) -> None:
+    if path.exists():
+        raise UsageError(f"{str(path)!r} exists already", hint="name another file")
+    outcomes = facts.outcomes
+    facts_of_items = "dataset", "item", "sentence1", "sentence2"
+    columns = {name: outcomes.column(name) for name in facts_of_items}
+    numbers = {name: facts.numbers(name) for name in (GOLD, DICE, *facts.predictions)}
+    items = pl.DataFrame({**columns, **numbers})[rows]
+    texts = pl.col(pl.String).map_elements(without_formula, return_dtype=pl.String)
+    write_atomic(path, items.with_columns(texts).write_csv())

@@ -69,7 +69,8 @@ class ItemTable(ScrollView, can_focus=True):
         """Show VIEW, with the cursor on the same item where it is still there."""
         previous, previous_row = self.view, self.row
         self.view = view
-        if previous is None or previous.facts.shown.datasets != view.facts.shown.datasets:
+        rows = view.facts.outcomes.rows
+        if previous is None or not rows.equals(previous.facts.outcomes.rows):
             self.marked.clear()  # they are rows of other items
         if previous is None or (previous.sort, previous.is_descending) != (
             view.sort,
