@@ -9,6 +9,7 @@ import pytest
 
 from embedlab.core.schema import read_toml
 from embedlab.core.settings import Settings
+from embedlab.runs.events import Finished
 from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.detail import result_rows
@@ -22,6 +23,7 @@ from tests.tui.world import (
     Open,
     launch_sheet,
     make_grid,
+    make_run,
     screen_text,
     shows,
     step_of,
@@ -59,6 +61,19 @@ async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open)
         assert app.focused is app.screen.query_one("#places")
         await pilot.press("2")  # the keys of the rooms lead there
         await until(pilot, lambda: app.screen is app.main and app.room.id == "compare")
+
+
+async def test_the_panes_of_a_grid_that_waits_show_no_other_run(opened: Open) -> None:
+    async with opened((200, 60)) as (app, pilot):
+        plan = make_grid(app.settings)
+        make_run(app.settings, "before", 1, Finished(step=30))
+        for variant in plan.variants:
+            shutil.rmtree(app.settings.runs / variant.run)
+        app.go_to_run("before")
+        await shows(pilot, "nli_softmax", "╭─ loss ─", "0.25 ─╯")
+        app.go_to_run(plan.name)
+        await shows(pilot, "nothing recorded")
+        assert "nli_softmax" not in screen_text(app)
 
 
 async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_values(

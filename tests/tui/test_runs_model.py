@@ -21,6 +21,7 @@ from embedlab.tui.runs.model import (
     RunFollower,
     ScoreSpread,
     main_scores,
+    round_ticks,
     short_number,
 )
 from tests.stored_scores import evaluation, say, score
@@ -144,3 +145,4 @@ def test_curves_are_drawn_between_their_ends() -> None:
 
 def test_small_pictures_of_numbers() -> None:
     assert [short_number(v) for v in (12345, 0.5, 2e6, math.inf)] == ["12k", "0.5", "2M", "–"]
+    assert [text for _, text in round_ticks(36.979, 36.982, 3)][:2] == ["36.979", "36.98"]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -77,11 +77,6 @@ class Facts:
         """The first model with a vector of each sentence, and these, of length 1."""
         return self.shown.vectors(self.sentences)
 
-    @property
-    def has_vectors(self) -> bool:
-        """Whether the vectors were looked for."""
-        return "vectors" in vars(self)
-
     def nearest(self, sentence: str) -> tuple[str, list[tuple[float, str]]]:
         """The model by whose vectors these other sentences are nearest to SENTENCE, with their
         cosines; none where no model has vectors of all sentences. The first time takes a moment.
@@ -139,20 +134,16 @@ def view_of(
     read is a UsageError.
     """
     shown = facts.shown
-    is_shown = np.ones(shown.items, dtype=np.bool_)
-    selection = None
+    is_all = np.ones(shown.items, dtype=np.bool_)
+    selection = ItemSelection(is_selected=is_all, is_by_results=False, datasets_without=())
     if expression.strip():
         models = {model.name: model.members for model in shown.columns}
         selection = items_that_fit(facts.outcomes, expression, models)
-        is_shown = selection.is_selected
-    if dataset in shown.datasets:
-        is_shown = is_shown & (facts.blocks == shown.datasets.index(dataset or ""))
-        selection = ItemSelection(
-            is_selected=is_shown,
-            is_by_results=selection.is_by_results if selection is not None else False,
-            datasets_without=selection.datasets_without if selection is not None else (),
-        )
-    rows = np.flatnonzero(is_shown)
+    alone = dataset if dataset in shown.datasets else None
+    if alone is not None:
+        is_of_dataset = facts.blocks == shown.datasets.index(alone)
+        selection = replace(selection, is_selected=selection.is_selected & is_of_dataset)
+    rows = np.flatnonzero(selection.is_selected)
     if sort != FILE:
         keys = facts.numbers(sort)[rows]
         order = np.argsort(-keys if is_descending else keys, kind="stable")  # nan is last
@@ -163,10 +154,10 @@ def view_of(
         facts=facts,
         rows=rows,
         expression=expression,
-        dataset=dataset if dataset in shown.datasets else None,
+        dataset=alone,
         sort=sort,
         is_descending=is_descending,
-        selection=selection,
+        selection=selection if expression.strip() or alone is not None else None,
     )
 
 

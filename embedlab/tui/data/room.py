@@ -295,7 +295,7 @@ class DataRoom(Room):
         first_text, *other_texts = (*item.sentences, "")
         note = self._notes.text(first_text, other_texts[0]) if other_texts else ""
         width = max(card.size.width, 48) - 4
-        if not facts.has_vectors:  # they take a moment
+        if "vectors" not in vars(facts):  # they take a moment
             self.hand_over(self._take_card, item.title, *item_cards(item, note, width))
         nearest = facts.nearest(first_text)
         self.hand_over(self._take_card, item.title, *item_cards(item, note, width, nearest))

@@ -104,7 +104,7 @@ def _points(
             average = smoothing * average + (1 - smoothing) * value
             y[index] = average / (1 - smoothing ** (index + 1))
     y = np.log10(y) if is_log else y
-    return np.array(thinned(x, limit)), np.array(thinned(y, limit)), series.colour
+    return np.array(thinned(x, limit)).round(), np.array(thinned(y, limit)), series.colour
 
 
 def _ends(

@@ -260,7 +260,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         await fields.mount_all(
             Horizontal(
                 Label(key.removeprefix(AXIS).rpartition(".")[2]),  # as the board names an axis
-                Input(value, id=None, name=key, compact=True, placeholder=_HINTS.get(key, "")),
+                Input(value, name=key, compact=True, placeholder=_HINTS.get(key, "")),
                 classes="field",
             )
             for key, value in form.values.items()

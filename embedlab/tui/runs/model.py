@@ -47,7 +47,7 @@ class ScoreSpread:
     """A number of one or more seeds."""
 
     values: tuple[float, ...]
-    # the 95% interval of one seed, where it is known
+    # the 95% interval of one seed, where it is known; that of several is not shown
     interval: tuple[float, float] | None = None
 
     @property
@@ -199,9 +199,7 @@ class Entry:
             )
         )
         interval = next(filter(None, (training.interval for training in self.trainings)), None)
-        if spread and len(spread.values) == 1 and self.kind == "run":
-            return replace(spread, interval=interval)
-        return spread
+        return replace(spread, interval=interval) if spread and self.kind == "run" else spread
 
     @property
     def note(self) -> str:
@@ -480,13 +478,14 @@ def round_ticks(
     values = [
         index * step for index in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
     ]
-    return [(value, short_number(10**value if is_log else value)) for value in values]
+    digits = max(4, min(ceil(log10(max(abs(low), abs(high)) / step)) + 1, 6))  # neighbours differ
+    return [(value, short_number(10**value if is_log else value, digits)) for value in values]
 
 
-def short_number(value: float) -> str:
-    """VALUE in at most six characters."""
+def short_number(value: float, digits: int = 4) -> str:
+    """VALUE in at most DIGITS digits."""
     if not isfinite(value):
         return "–"
     if abs(value) >= 10_000:
         return f"{value / 1000:z.0f}k" if abs(value) < 1e6 else f"{value / 1e6:.3g}M"
-    return f"{value:.4g}" if abs(value) >= 0.001 or value == 0 else f"{value:.0e}"
+    return f"{value:.{digits}g}" if abs(value) >= 0.001 or value == 0 else f"{value:.0e}"

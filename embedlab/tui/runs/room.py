@@ -278,8 +278,7 @@ class RunsRoom(Room):
     def read_detail(self) -> None:
         """Read the curves, scores, console and configuration of the entry under the cursor."""
         highlighted, entries = self.runs.entry, self.chosen
-        newest = newest_of(highlighted.trainings) if highlighted is not None else None
-        if highlighted is None or newest is None:
+        if highlighted is None:
             return
         curves: dict[str, Curve] = {}
         for entry in entries:
@@ -288,12 +287,14 @@ class RunsRoom(Room):
                 curve.read_on(training.run.events_file)
                 curves[training.run.id] = curve
         results = detail.result_rows(highlighted)
-        log = detail.log_tail(newest.run)
-        self.hand_over(self._show_detail, highlighted, curves, results, log, self._config(entries))
+        newest = newest_of(highlighted.trainings)
+        log = detail.log_tail(newest.run) if newest is not None else ()
+        config = Content(detail.config_text(newest.run) if newest is not None else "")
+        if len(entries) == 2:
+            config = self._differences(entries)
+        self.hand_over(self._show_detail, highlighted, curves, results, log, config)
 
-    def _config(self, entries: Sequence[Entry]) -> Content:
-        if len(entries) != 2:
-            return Content(detail.config_text(entries[0].trainings[0].run))
+    def _differences(self, entries: Sequence[Entry]) -> Content:
         first_run, second_run = (entry.trainings[0].run for entry in entries)
         changed = detail.differences(first_run, second_run)
         title = (f"{first_run.id} → {second_run.id}\n", "bold")
