@@ -119,11 +119,18 @@ class PrefixedEncoder(VectorScorer):
                 raise
             raise MissingError(
                 f"{self._by} cannot compute {self.name!r}: {type(error).__name__} {error}",
-                hint="the error comes from that program: --debug shows where",
+                hint="correct its encode()"
+                if self._by == "the object"  # whose own error is in the same traceback
+                else "the error comes from that program: --debug shows where",
             ) from error
 
     def _cut_vectors(self, inner_vectors: Any, count: int) -> Vectors:
-        vectors = np.asarray(inner_vectors, np.float32)
+        numbers = np.asarray(inner_vectors)
+        if numbers.dtype.kind == "c":
+            raise EmbedlabError(
+                f"{self.name!r} gives vectors of complex numbers", hint="correct its encode()"
+            )
+        vectors = numbers.astype(np.float32, copy=False)
         if vectors.ndim != 2 or len(vectors) != count:
             raise EmbedlabError(
                 f"{self.name!r} gives vectors of shape {vectors.shape} for {count} sentences",

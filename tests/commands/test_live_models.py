@@ -11,7 +11,15 @@ import pytest
 from datasets import Dataset
 
 import embedlab
-from embedlab.core.errors import Hint, MissingError, NamedOption, RecipeValue, UsageError, with_hint
+from embedlab.core.errors import (
+    EmbedlabError,
+    Hint,
+    MissingError,
+    NamedOption,
+    RecipeValue,
+    UsageError,
+    with_hint,
+)
 from embedlab.models.aliases import aliases
 
 PAIRS = [
@@ -129,6 +137,8 @@ def test_an_object_that_fails_is_named() -> None:
 
     with pytest.raises(MissingError, match="the object cannot compute 'live:broken'"):
         embedlab.evaluate(broken, tasks=PAIRS)
+    with pytest.raises(EmbedlabError, match="gives vectors of complex numbers"):
+        embedlab.evaluate(lambda texts: letters(texts) * 1j, tasks=PAIRS)
 
 
 def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
