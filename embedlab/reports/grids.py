@@ -11,7 +11,7 @@ from embedlab.core.printable import count_text, duration
 from embedlab.data.published import state_remarks
 from embedlab.experiments.cells import CellEntry, CellState
 from embedlab.experiments.grid_file import ListedGrid
-from embedlab.experiments.pivot import CellSpread, Pivot
+from embedlab.experiments.pivot import DEV_SCORE, CellSpread, Pivot
 from embedlab.experiments.plan import Cell, GridPlan
 from embedlab.experiments.progress import GridProgress
 from embedlab.reports.frames import Row
@@ -179,10 +179,16 @@ def _chosen_notes(pivot: Pivot) -> Iterator[str]:
 
 def _ties(plan: GridPlan, pivot: Pivot) -> str:
     """Return by what test places are marked as ties."""
+    has_seeds = len(plan.seeds) > 1
     if pivot.is_by_items:
-        units = "items and seeds" if len(plan.seeds) > 1 else "items, so about these checkpoints"
-        return f"=: not distinguished from it (5%, over {units}, counting that it was chosen)"
-    if len(plan.seeds) == 1:
+        units = "items and seeds" if has_seeds else "items, so about these checkpoints"
+        dev_units = "over seeds alone" if has_seeds else "not tested with one seed"
+        dev_text = f"; dev: {dev_units}" if DEV_SCORE in pivot.shown else ""
+        return (
+            f"=: not distinguished from it (5%, over {units}, counting that it was chosen)"
+            f"{dev_text}"
+        )
+    if not has_seeds:
         return "one seed, so ties are not tested"
     return (
         "=: not distinguished from it (5%, Welch's t over seeds alone, counting that it was chosen)"

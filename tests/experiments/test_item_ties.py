@@ -61,7 +61,7 @@ def scored(
             + 0.1 * rng.normal(size=table.height)
         ).astype(np.float32)
         table = table.with_columns(pl.Series(cell.id, similarity.astype(np.float64)))
-        finish_run(cell)
+        finish_run(cell, dev=50.0 + cell.seed)
         similar = table[cell.id].cast(pl.Float32)
         items = items_frame(np.arange(table.height), table["gold"], similar, table)
         facts = {"task": "sts", "base_task": "sts", "split": "test", "measures": ("spearman",)}
@@ -109,6 +109,10 @@ def test_the_table_says_whether_ties_are_over_items_or_over_seeds_alone(
     by_pairs = grid_scores(options, settings)
     assert any("over items and seeds" in note for note in by_pairs.table.notes)
     assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())
+    with_dev = grid_scores(replace(options, score=None), settings)
+    assert any(
+        "over items and seeds" in note and "dev: over" in note for note in with_dev.table.notes
+    )
     (next(iter(plan.cells)).run.evaluations / "sts" / "sts12.parquet").unlink()
     by_seeds = grid_scores(options, settings)
     assert any("over seeds alone" in note for note in by_seeds.table.notes)
