@@ -87,14 +87,14 @@ def _notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         yield f"*: the best; {_ties(plan, pivot)}"
     else:
         yield "nothing is marked: higher is not better for these numbers"
-    yield from _flaws(plan, pivot)
-    yield from _chosen_notes(pivot)
-    yield from _seeds_notes(plan, pivot)
-    yield from (f"averaged over {axis}" for axis in pivot.averaged)
     if pivot.missing:
         condition = f": not every mean is over the same values of {', '.join(pivot.averaged)}"
         cells_text = count_text(pivot.missing, "cells have")
         yield f"{cells_text} no such score yet{condition * bool(pivot.averaged)}"
+    yield from _flaws(plan, pivot)
+    yield from _chosen_notes(pivot)
+    yield from _seeds_notes(plan, pivot)
+    yield from (f"averaged over {axis}" for axis in pivot.averaged)
     yield from generated_note(pivot.marks)
     yield from _evaluation_notes(plan, pivot)
     if pivot.column_axis is not None:
