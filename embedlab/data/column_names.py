@@ -55,6 +55,9 @@ _SPLITS = re.compile(
     r"|teste|validación|validação|prüfung|обуч\w*|тест\w*|валид\w*|провер\w*|[训訓][练練]集?|[测測][试試]集?"
     r"|[验驗][证證]集?|开发集|(訓練|学習|評価|検証|テスト)(用|データ)?|훈련|학습|검증|평가|테스트|تدريب|اختبار"
 )
+_OPPOSITE = re.compile(
+    r"^(not|non|is(not|non))|differ|distan|dissim|euclid|manhattan|unrelated|contradict|error"
+)
 _HELD_OUT = ("dev", "val", "eval", "test", "tst", "heldout")
 
 # What labels mean that people write so; of no other a meaning is offered.
@@ -98,6 +101,11 @@ def role_of(name: str) -> str:
     """Return the part that a column is by its NAME, or an empty text."""
     match = _MORE.fullmatch(name_key(name))
     return (match and match.lastgroup) or usual_role(name) or ""
+
+
+def is_opposite(name: str) -> bool:
+    """Return whether a number in a column of this NAME is no similarity, or the opposite of one."""
+    return bool(_OPPOSITE.search(name_key(name)))
 
 
 def says_split(column: str, value: str) -> bool:

@@ -27,6 +27,7 @@ from embedlab.data.column_names import (
     NO_MEANING,
     SAME_COLUMNS,
     is_no_label,
+    is_opposite,
     is_other,
     name_key,
     no_labels,
@@ -96,8 +97,6 @@ _JSON_START = re.compile(r'\s*(\[?\s*\{\s*"|\[\s*")')
 _MARKS = re.compile(r"([^\w\s.?!])\1+|\[sep\]|</?s>", re.I)  # what people put between two texts
 # blanks, and letters of scripts that have none between words
 _BETWEEN_WORDS = r"\s+|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{2}"
-# a number in such a column is no similarity, or the opposite of one
-_OPPOSITE = re.compile(r"^(not|non|is(not|non))|differ|distan|dissim|unrelated|contradict|error")
 _WRITTEN_LIST = r"""^\s*(\[\s*["'{].*["'}]\s*\]|\{\s*["'].*\})\s*$"""
 _IN_QUOTES = r"(?s)^\s*['\"‘‚“„«»].*['\"’‘”“»«]\s*$"
 _MISSING = rf"(?i)^\s*(?:{'|'.join(NOTHING)})\s*$"
@@ -625,7 +624,7 @@ class _Columns:
             if len(numbers) > 2 and offsets in ({0}, {1}):  # of fewer rows it cannot be known
                 return
             part = "their score"
-            if _OPPOSITE.search(column.key):
+            if is_opposite(name):
                 part, labels = "the opposite of their score", self._labels(name)
                 if len(labels) <= len(NLI_LABELS):
                     as_chosen = self._typed_labels(name, labels, {})

@@ -78,6 +78,7 @@ def test_a_column_is_chosen_by_name_and_is_part_of_the_fingerprint(tmp_path: Pat
         (PAIRS.with_columns(mine=None), "", "no column of numbers; it has mine"),
         (PAIRS.with_columns(mine=1e39), "", "row 1: 'mine' is 1e\\+39, not a number up to 3.4e"),
         (PAIRS.with_columns(mine=pl.Series([[1.0]] * 3)), "#mine", "mine holds lists"),
+        (PAIRS.with_columns(cos_distance=0.5), "", "'cos_distance' may be the opposite of a"),
         (SCORED.drop("sentence2"), "", "no column 'sentence2'"),
         (SCORED.clear(), "", "no rows"),
     ],

@@ -26,6 +26,7 @@ from embedlab.core.errors import MissingError, UsageError, in_one_line
 from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet, read_npy
 from embedlab.core.printable import count_text, first_few
+from embedlab.data.column_names import is_opposite
 from embedlab.data.queries import read_run
 from embedlab.data.table_file import (
     as_texts,
@@ -169,6 +170,11 @@ def _column(path: Path, table: pl.DataFrame, typed_column: str | None) -> str:
             problem = f"several columns of numbers: {first_few(candidates)}"
         hint = f"name one: scores:{path}#{candidates[0]}" if candidates else _SCORES_FORMAT
         raise UsageError(f"{path}: {problem}", hint=hint)
+    if is_opposite(candidates[0]):
+        raise UsageError(
+            f"{path}: {candidates[0]!r} may be the opposite of a similarity",
+            hint=f"if a greater number means more similar: scores:{path}#{candidates[0]}",
+        )
     return candidates[0]
 
 
