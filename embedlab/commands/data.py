@@ -395,7 +395,7 @@ def _own_pairs(name: str) -> ListedSplit:
 
     kind, origin, summary = "sts", "file", "scored pairs of your own"
     if is_hub_name(name):
-        hub = parse_hub_name(name).source
+        hub, _ = parse_hub_name(name)
         hub_place = f"{hub.repository}, {hub.split}{f' of {hub.config}' if hub.config else ''}"
         origin, summary = "hub", f"scored pairs of {hub_place}"
     elif not file_path(name).is_file():
@@ -506,7 +506,7 @@ def _check_split(name: str, split: str, definition: Dataset | None, source: Sour
     state, frame = data_part.state, data_part.frame
     row |= {"state": _state_name(state), "rows": state.rows, "expected": state.expected_rows}
     expected = definition.splits[split].expected if definition is not None else None
-    is_refused = state.partial and not (state.is_of_starter_set or source.allow_partial)
+    is_refused = state.partial and not (state.origin == "starter" or source.allow_partial)
     if is_refused and definition is not None and expected is not None:
         state_name = "truncated" if state.rows < expected.rows else "odd"
         differences = ", ".join(corpus_differences(definition.kind, frame, expected))

@@ -408,7 +408,7 @@ def _missing_data(recipe: Recipe, settings: Settings) -> Iterator[str]:
 
 def _missing_dataset(source: Source, name: str, split: str, settings: Settings) -> Iterator[str]:
     if is_hub_name(name):
-        repository = parse_hub_name(name).source.repository
+        repository = parse_hub_name(name)[0].repository
         if not is_local(repository):
             yield missing_on_hub(f"dataset {name!r}", settings)
         elif not Path(repository).is_dir():

@@ -157,13 +157,6 @@ class DatasetState:
     # what is odd in its rows, with their places, and how it is read
     notes: Sequence[str] = field(default_factory=list)
 
-    @property
-    def is_of_starter_set(self) -> bool:
-        """Whether it was read from the set inside embedlab, which whoever names it knows to be a
-        part.
-        """
-        return self.origin == "starter"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ListedSplit:

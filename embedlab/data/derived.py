@@ -42,7 +42,6 @@ class LabelledSource:
     corpus: str
     splits: tuple[str, ...]
     is_either: bool  # whether the second sentence of a pair is an anchor too
-    summary: str
     # the dataset with human scores of the same pairs: entailed sentences have a high one, as a
     # sentence may entail one that says much less, which people do not call close
     scores: str | None = None
@@ -51,32 +50,21 @@ class LabelledSource:
 
 
 SOURCES: Mapping[str, LabelledSource] = {
+    # contradictions that add or remove a negation
     "contrast-sick": LabelledSource(
-        corpus="sick-e",
-        splits=("train", "dev", "test"),
-        is_either=True,
-        summary="SICK: contradictions that add or remove a negation, and entailed sentences with "
-        "a human score of at least 4.5 of 5",
-        scores="sick-r",
+        corpus="sick-e", splits=("train", "dev", "test"), is_either=True, scores="sick-r"
     ),
+    # pairs that people revised with few words until the label changed
     "contrast-counterfactual": LabelledSource(
-        corpus="snli-counterfactual",
-        splits=("train", "dev", "test"),
-        is_either=True,
-        summary="SNLI pairs that people revised with few words until the label changed",
+        corpus="snli-counterfactual", splits=("train", "dev", "test"), is_either=True
     ),
-    "contrast-snli": LabelledSource(
-        corpus="snli",
-        splits=("dev",),
-        is_either=False,
-        summary="the hypotheses that people wrote for one premise of SNLI dev",
-    ),
+    # the hypotheses that people wrote for one premise
+    "contrast-snli": LabelledSource(corpus="snli", splits=("dev",), is_either=False),
+    # the first number of the entailed sentence, raised
     "contrast-number": LabelledSource(
         corpus="sick-e",
         splits=("train", "dev", "test"),
         is_either=False,
-        summary="entailed SICK pairs with a human score of at least 4.5 of 5; a rule raises the "
-        "first number of the entailed sentence",
         scores="sick-r",
         rule="number",
     ),
@@ -219,27 +207,10 @@ def _refuse_empty(name: str, triples: pl.DataFrame) -> pl.DataFrame:
     return triples
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuerySet:
-    """The corpus that a set is made of."""
-
-    corpus: str
-    split: str
-    summary: str
-
-
-SETS: Mapping[str, QuerySet] = {
-    "retrieval-captions": QuerySet(
-        corpus="captions",
-        split="test",
-        summary="a caption is a query, the other captions of its picture are relevant",
-    ),
-    "retrieval-questions": QuerySet(
-        corpus="paraphrases",
-        split="dev",
-        summary="a question of Quora is a query, those that people call its duplicates are "
-        "relevant",
-    ),
+# the corpus and its split that a set of queries is made of
+SETS: Mapping[str, tuple[str, str]] = {
+    "retrieval-captions": ("captions", "test"),
+    "retrieval-questions": ("paraphrases", "dev"),
 }
 
 
@@ -249,9 +220,9 @@ def open_queries(source: Source, name: str) -> Queries:
 
 
 def _queries_of_corpus(source: Source, name: str) -> Queries:
-    query_set = SETS[name]
-    corpus = dataset(query_set.corpus)
-    part = source.open_split(corpus, query_set.split)
+    corpus_name, split = SETS[name]
+    corpus = dataset(corpus_name)
+    part = source.open_split(corpus, split)
     if corpus.kind == "sentences":
         # each different text once; one that is in several units is of the first
         units: dict[str, int] = {}

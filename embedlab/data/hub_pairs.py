@@ -8,7 +8,7 @@ number.
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -31,17 +31,10 @@ _KEYS = ("split", "config", "s1", "s2", "score", "scale", "source", "where", "re
 _OURS = {"s1": "sentence1", "s2": "sentence2", "score": "score", "source": "source"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class HubPairs:
-    """What a typed name says of a repository with scored pairs."""
-
-    name: str  # as it was typed
-    source: HubSource  # its revision is empty where none was typed
-    scale: tuple[float, float] | None = None  # lowest and highest score
-
-
-def parse_hub_name(name: str) -> HubPairs:
-    """Return what NAME says; a violation of the grammar is a UsageError that quotes it."""
+def parse_hub_name(name: str) -> tuple[HubSource, tuple[float, float] | None]:
+    """Return the repository that NAME says, with an empty revision where none was typed, and the
+    lowest and highest score; a violation of the grammar is a UsageError that quotes it.
+    """
     repository, *parts = split_name(name.removeprefix(HUB), _KEYS)
     values = option_values(name, parts, _KEYS)
     if repository.startswith(("/", ".", "~")):
@@ -65,15 +58,14 @@ def parse_hub_name(name: str) -> HubPairs:
         config=values.get("config"),
         where={column: value} if value else {},
     )
-    return HubPairs(name=name, source=source, scale=stated_scale(name, values.get("scale")))
+    return source, stated_scale(name, values.get("scale"))
 
 
 def open_hub_pairs(name: str, *, offline: bool) -> Part:
     """Return the pairs that NAME says; what cannot be read is one error that names the columns, or
     the row counted from 1.
     """
-    hub_name = parse_hub_name(name)
-    hub = hub_name.source
+    hub, scale = parse_hub_name(name)
     sha256: dict[str, str] = {}
     if is_local(hub.repository):
         folder = Path(hub.repository)
@@ -101,9 +93,9 @@ def open_hub_pairs(name: str, *, offline: bool) -> Part:
         raise
     pairs = table.select(pl.col(name).alias(role) for role, name in columns.items())
     pairs = pairs.with_row_index(PLACE, offset=1)
-    rows = scored_pairs(name, pairs, scale=hub_name.scale)
-    if hub_name.scale is not None:
-        ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), hub_name.scale)
+    rows = scored_pairs(name, pairs, scale=scale)
+    if scale is not None:
+        ScoreScale.of(rows.frame["gold"]).refuse_other(repr(name), scale)
     state = DatasetState(
         name=name,
         rows=len(rows.frame),

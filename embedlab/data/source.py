@@ -145,9 +145,8 @@ class Source:
         if is_hub_name(name):
             from embedlab.data.hub_pairs import open_hub_pairs, parse_hub_name
 
-            if not (
-                self.downloads or self.offline or is_local(parse_hub_name(name).source.repository)
-            ):
+            hub, _ = parse_hub_name(name)
+            if not (self.downloads or self.offline or is_local(hub.repository)):
                 raise NotDownloadedError(f"dataset {name!r}")
             return open_hub_pairs(name, offline=self.offline)
         if is_pair_file(name):

@@ -10,7 +10,6 @@ from embedlab.core.settings import Settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.location import backends, spec_fingerprint
-from embedlab.models.reading import UsageOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +32,7 @@ class ScorePlace:
         is_selected = settings.precision != "auto" and "torch" in backends(spec)
         precision = spec.dtype or (settings.precision if is_selected else "float32")
         fingerprint = spec_fingerprint(spec, precision=precision)
-        is_as_stored = spec.usage_options == UsageOptions() and not spec.is_transformed
+        is_as_stored = spec.typed.keys() <= {"revision"}
         is_plain_run = spec.is_run and is_as_stored and precision == "float32"
         heads = _heads(spec)
         name = combined_fingerprint(fingerprint, *heads) if heads else fingerprint

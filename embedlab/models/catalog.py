@@ -9,7 +9,7 @@ run without "@" is all its finished seeds: one model with a mean and a spread.
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
@@ -47,7 +47,6 @@ from embedlab.models.published import (
     packaged_model,
     published_entry,
 )
-from embedlab.models.reading import UsageOptions
 
 _OWN_KINDS = ("run", "folder", "hub", "dice", *KINDS)
 CROSS_ENCODER_KIND = "cross-encoder"  # its prefix
@@ -115,13 +114,6 @@ class ModelSpec(NameOptions):
     def shipped(self) -> EncoderKind:
         """Its kind if embedlab ships it; otherwise the kind that stands for all plug-ins."""
         return shipped_kind(self.kind) if self.is_prefixed else ADDED
-
-    @property
-    def usage_options(self) -> UsageOptions:
-        """How its folder is to be used, where that was typed."""
-        return UsageOptions(
-            **{field.name: getattr(self, field.name) for field in fields(UsageOptions)}
-        )
 
     @property
     def is_transformed(self) -> bool:

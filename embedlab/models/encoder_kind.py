@@ -50,12 +50,8 @@ class SentenceEncoder(Protocol):
         """One vector a sentence, in order: an array of shape (sentences, dim)."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RowScores:
-    """Similarities of the rows of a dataset, in their order, and a note on them."""
-
-    scores: NDArray[np.float32]  # (rows,)
-    note: str = ""
+RowScores = tuple[NDArray[np.float32], str]
+"""Similarities of the rows of a dataset, in their order, (rows,), and a note on them."""
 
 
 def _nothing(*_: Any) -> None:

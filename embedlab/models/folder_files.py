@@ -159,11 +159,6 @@ class Model2VecFile:
     normalize: bool = False
     max_length: PositiveInt | None = 512
 
-    @property
-    def is_model2vec(self) -> bool:
-        """Whether model2vec wrote it."""
-        return self.model_type == "model2vec"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Module:

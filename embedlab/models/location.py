@@ -46,7 +46,7 @@ def model_usage(spec: ModelSpec, *, offline: bool, is_loaded: bool = False) -> "
     from embedlab.models.folder import read_intact_usage, read_usage
 
     read = read_intact_usage if is_loaded else read_usage
-    usage = read(model_folder(spec, offline=offline), spec.usage_options)
+    usage = read(model_folder(spec, offline=offline), spec)
     return usage if spec.note is None else replace(usage, notes=(*usage.notes, spec.note))
 
 

@@ -306,7 +306,7 @@ def read_modules(folder: Path) -> Modules:
 
 def _unlisted_modules(folder: Path) -> list[tuple[str, Path]]:
     file = read_model_file(folder / "config.json", Model2VecFile)
-    if file is None or not file.is_model2vec:
+    if file is None or file.model_type != "model2vec":
         return [("Transformer", folder)]
     return [("StaticEmbedding", folder), ("Normalize", folder)][: 1 + file.normalize]
 

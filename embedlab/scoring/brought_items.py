@@ -3,7 +3,7 @@ encoded.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn
 
 import polars as pl
@@ -27,14 +27,6 @@ from embedlab.tasks.task import (
 )
 
 BROUGHT = "brought"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Joined:
-    """A dataset's gold items and the prediction of each."""
-
-    gold: GoldItems
-    predicted: tuple[str, ...]
 
 
 def evaluate_items(
@@ -73,7 +65,7 @@ def evaluate_items(
             gold |= {items.name: items for items in task.items(source, [dataset])}
         except MissingError as error:
             missing_errors.append(error)
-    joined_sets = []
+    joined_sets: list[tuple[GoldItems, list[str]]] = []
     notes = [error.message for error in missing_errors]
     for name in file_datasets:
         if name not in gold and missing_errors:
@@ -83,14 +75,14 @@ def evaluate_items(
                 f"{path}: no split of {name!r} is scored", hint=f"name one of {', '.join(gold)}"
             )
         rows = table.filter(dataset=name)
-        matched = _join(path, gold[name], rows)
-        if matched is None:
+        predicted = _predictions(path, gold[name], rows)
+        if predicted is None:
             notes.append(
                 f"{name}: predictions of {rows.height} of {len(gold[name].labels)} items, so "
                 f"that it has no number"
             )
         else:
-            joined_sets.append(matched)
+            joined_sets.append((gold[name], predicted))
     if not joined_sets and missing_errors:
         raise missing_errors[0]
     if not joined_sets:
@@ -98,13 +90,12 @@ def evaluate_items(
             f"{path}: {notes[0]}",
             hint="`embedlab data ls DATASET --items` lists all items of a dataset",
         )
-    states = [state for joined_items in joined_sets for state in joined_items.gold.states]
+    states = [state for items, _ in joined_sets for state in items.states]
     evaluation = evaluation_of(task.name, FilePredictions(spec), states, notes=notes)
-    outcomes = tuple(_outcomes(evaluation, joined_items) for joined_items in joined_sets)
     return TaskResult(
         evaluation=evaluation,
-        tested=tuple(joined_items.gold.part for joined_items in joined_sets),
-        outcomes=outcomes,
+        tested=tuple(items.part for items, _ in joined_sets),
+        outcomes=tuple(_outcomes(evaluation, *joined_items) for joined_items in joined_sets),
         setting=BROUGHT,
     )
 
@@ -132,7 +123,7 @@ def _refuse_unknown_datasets(path: str, table: pl.DataFrame) -> None:
             )
 
 
-def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
+def _predictions(path: str, gold: GoldItems, rows: pl.DataFrame) -> list[str] | None:
     """Return the prediction of each gold item; None where some have none."""
     classes = set(gold.classes)
     count = len(gold.labels)
@@ -155,11 +146,7 @@ def _join(path: str, gold: GoldItems, rows: pl.DataFrame) -> _Joined | None:
                 f"{', '.join(gold.classes)[:120]}",
             )
         predicted[item] = label
-    return (
-        _Joined(gold=gold, predicted=tuple(predicted[row] for row in range(count)))
-        if len(predicted) == count
-        else None
-    )
+    return [predicted[row] for row in range(count)] if len(predicted) == count else None
 
 
 def _refuse(path: str, index: int, fault: str) -> NoReturn:
@@ -169,13 +156,12 @@ def _refuse(path: str, index: int, fault: str) -> NoReturn:
     )
 
 
-def _outcomes(evaluation: Evaluation, joined_items: _Joined) -> StoredOutcomes:
-    gold = joined_items.gold
+def _outcomes(evaluation: Evaluation, gold: GoldItems, predicted: Sequence[str]) -> StoredOutcomes:
     outcomes = outcomes_of(
         evaluation,
         gold.part,
         gold.labels,
-        joined_items.predicted,
+        predicted,
         classes=gold.classes,
         split=gold.split,
         states=gold.states,

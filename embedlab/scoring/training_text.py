@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -267,57 +268,48 @@ UNCOUNTED = "what it, or the encoder it started from, was trained on is at most 
 START_UNKNOWN = Note("its starting encoder's training text is unknown", kind="detail")
 
 
-@dataclass(frozen=True, kw_only=True)
-class StatedText:
-    """The training text of one model that no run of embedlab records."""
-
-    is_run: bool  # trained by embedlab: this is the text of the encoder that it started from
-    text: (
-        tuple[str, ...] | None
-    )  # empty: no training text, for example random weights; None: unknown
-
-
-def stated_texts(spec: ModelSpec) -> Iterator[StatedText]:
-    """Yield the stated text of each model in SPEC that has weights; a model that only counts words
-    has no training text.
+def _stated_texts(spec: ModelSpec) -> Iterator[tuple[bool, tuple[str, ...] | None]]:
+    """Yield of each model in SPEC that has weights whether embedlab trained it, and its stated
+    training text, or that of the encoder that it started from: empty for random weights, None
+    where it is unknown.
     """
     if spec.parts:
         for part in spec.parts:
-            yield from stated_texts(part)
+            yield from _stated_texts(part)
     elif not spec.counts_words:
         # What an adapter was trained on is not stated by its base.
-        yield StatedText(
-            is_run=bool(runs_in(spec)) and spec.adapter is None,
-            text=_stated_corpora(spec) if spec.adapter is None else None,
-        )
+        if spec.adapter is None:
+            yield bool(runs_in(spec)), _stated_corpora(spec)
+        else:
+            yield False, None
 
 
 def is_text_unknown(spec: ModelSpec) -> bool:
     """Return whether SPEC contains a model that embedlab did not train and that states no training
     text.
     """
-    return any(origin.text is None and not origin.is_run for origin in stated_texts(spec))
+    return any(text is None and not is_run for is_run, text in _stated_texts(spec))
 
 
 def is_text_uncounted(spec: ModelSpec) -> bool:
     """Return whether SPEC contains a model that was trained on text that is at most stated, such as
     an encoder that a run of embedlab started from.
     """
-    return any(origin.text is None or origin.text for origin in stated_texts(spec))
+    return any(text is None or text for _, text in _stated_texts(spec))
 
 
 def stated_text_notes(spec: ModelSpec) -> tuple[str, ...]:
     """Return the notes on such text for the numbers of SPEC, without repeats."""
-    return tuple(dict.fromkeys(note for origin in stated_texts(spec) for note in _notes(origin)))
+    return tuple(dict.fromkeys(chain.from_iterable(starmap(_notes, _stated_texts(spec)))))
 
 
-def _notes(origin: StatedText) -> Iterator[str]:
-    if origin.text is None:
-        yield START_UNKNOWN if origin.is_run else Note(UNKNOWN_TEXT, kind="unknown text")
-    elif origin.text:
-        subject = "its starting encoder was" if origin.is_run else "says it was"
-        text = f"{subject} trained on {', '.join(origin.text)}"
-        yield Note(text, kind="detail" if origin.is_run else "stated text")
+def _notes(is_run: bool, text: tuple[str, ...] | None) -> Iterator[str]:
+    if text is None:
+        yield START_UNKNOWN if is_run else Note(UNKNOWN_TEXT, kind="unknown text")
+    elif text:
+        subject = "its starting encoder was" if is_run else "says it was"
+        note = f"{subject} trained on {', '.join(text)}"
+        yield Note(note, kind="detail" if is_run else "stated text")
 
 
 def _stated_corpora(spec: ModelSpec) -> tuple[str, ...] | None:

@@ -135,10 +135,9 @@ def _row_similarities(
             rows = score_rows(spec.location, part)
         except MissingError as error:
             errors.append(error)
-        no_scores = [None] * len(part.frame)
-        values = no_scores if rows is None else rows.scores
+        values, *part_notes = rows or ([None] * len(part.frame),)
         columns.append(pl.Series(values, dtype=pl.Float64).fill_nan(None))
-        notes += [rows.note] if rows is not None else []
+        notes += part_notes
     if errors and not notes:
         raise errors[0]
     return columns, FilePredictions(spec), [*notes, *(error.message for error in errors)]

@@ -24,7 +24,6 @@ from embedlab.data.marks import NOTHING_SHARED
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Encoder, RefusedTextsError, Vectors
 from embedlab.models.catalog import ModelSpec
-from embedlab.models.encoder_kind import RowScores
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks._mteb_rows import (
@@ -282,7 +281,7 @@ def _from_files(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
     assert score_rows is not None
     figures = {figure.task: figure for figure in spec.shipped.figures(spec.location)}
     scores: list[StoredScore] = []
-    rows: list[tuple[Part, RowScores]] = []
+    rows: list[tuple[Part, NDArray[np.float32]]] = []
     notes: list[str] = []
     for opened_task in opened:
         name = opened_task.task.metadata.name
@@ -293,8 +292,9 @@ def _from_files(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
                 else None
             )
             if row_scores is not None:
-                rows.append((part, row_scores))
-                notes.append(row_scores.note)
+                similar, note = row_scores
+                rows.append((part, similar))
+                notes.append(note)
             elif (
                 stated_figures := figures.get(name)
             ) is not None and stated_figures.split == part.state.split:
@@ -322,10 +322,8 @@ def _from_files(spec: ModelSpec, opened: Sequence[OpenedTask]) -> TaskResult:
         notes,
     )
     outcomes = tuple(
-        _similarities(
-            evaluation, part, [float(x) for x in scores.scores], np.arange(part.state.rows)
-        )
-        for part, scores in rows
+        _similarities(evaluation, part, [float(x) for x in similar], np.arange(part.state.rows))
+        for part, similar in rows
     )
     return TaskResult(
         evaluation=evaluation,

@@ -53,7 +53,7 @@ def result(folder: Path, spearman: float, *, revision: str = REVISION) -> Path:
 def scored(path: Path, revision: str | None = None, dataset: str = "") -> list[float] | None:
     """The similarities of the part by `mteb:PATH`."""
     found = score_rows(spec_of(f"mteb:{path}{dataset}").location, part(revision))
-    return found.scores.tolist() if found is not None else None
+    return found[0].tolist() if found is not None else None
 
 
 def test_rows_are_aligned_where_the_stated_correlation_is_theirs(tmp_path: Path) -> None:

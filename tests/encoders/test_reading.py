@@ -65,4 +65,4 @@ def test_a_value_that_no_reading_has_is_refused(option: str, small_bert: Path) -
 def test_max_tokens_never_exceeds_the_positions(small_bert: Path) -> None:
     spec = spec_of(f"{small_bert}@max_tokens=100000")
     limit = read_usage(small_bert).reading.max_tokens
-    assert read_usage(small_bert, spec.usage_options).reading.max_tokens == limit
+    assert read_usage(small_bert, spec).reading.max_tokens == limit

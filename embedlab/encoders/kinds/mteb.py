@@ -43,10 +43,8 @@ def score_rows(location: str, part: Part) -> RowScores | None:
         return None
     figures = read_figures(files.results[task], part.state.split) if task in files.results else None
     alignment = _alignment(predictions, part, figures, is_typed=dataset is not None)
-    return RowScores(
-        scores=np.array(predictions.values, np.float32),
-        note=f"{predictions.task} predicted by {predictions.model}, {alignment}",
-    )
+    note = f"{predictions.task} predicted by {predictions.model}, {alignment}"
+    return np.array(predictions.values, np.float32), note
 
 
 def figures_of_files(location: str) -> tuple[StatedFigures, ...]:
