@@ -175,12 +175,7 @@ def _rows(scorer: Similarities, queries: "Queries") -> Iterator[tuple[Scores, Pl
 
 def _highest(scores: Scores, count: int) -> Places:
     """Return the indices of the COUNT highest scores; of equal scores the first come first."""
-    indices: Places = np.arange(len(scores))
-    if len(scores) > count:
-        threshold = np.partition(scores, -count)[-count]
-        higher = np.flatnonzero(scores > threshold)
-        equal = np.flatnonzero(scores == threshold)
-        indices = np.concatenate([higher, equal[: count - len(higher)]])
+    indices: Places = np.argsort(-scores, kind="stable")[:count]
     return indices[np.isfinite(scores[indices])]
 
 

@@ -5,7 +5,7 @@ as sentence-transformers stores them.
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ class LayerNorm(nn.Module):
 
     def __init__(self, file: LayerNormFile) -> None:
         super().__init__()
-        self.file = file
+        self.config = asdict(file)
         self.norm = nn.LayerNorm(file.dimension)
 
     def forward(self, vectors: Tensor) -> Tensor:
@@ -80,16 +80,12 @@ class LayerNorm(nn.Module):
         normed: Tensor = self.norm(vectors)
         return normed
 
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """How its file describes it."""
-        return asdict(self.file)
-
 
 class Normalise(nn.Module):
     """Vectors of length 1."""
 
-    type_name, config = "Normalize", None
+    type_name = "Normalize"
+    config: Mapping[str, Any] = {}
 
     def forward(self, vectors: Tensor) -> Tensor:
         """(batch, width) in and out."""
@@ -165,21 +161,8 @@ MODULE = "sentence_transformers.models"
 OPTIONS = "config_sentence_transformers.json"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Module:
-    """One of sentence-transformers' modules, and what its folder holds."""
-
-    name: str
-    config: Mapping[str, Any] | None = None
-    tensors: Mapping[str, Tensor] | None = None
-
-    def write(self, folder: Path) -> None:
-        """Write what it has into FOLDER."""
-        if self.config:
-            _write_json(folder / "config.json", self.config)
-        if self.tensors:
-            tensors = {name: value.contiguous() for name, value in self.tensors.items()}
-            save_file(tensors, folder / "model.safetensors")
+# one of sentence-transformers' modules: its name, and the config and tensors in its folder
+_Module = tuple[str, Mapping[str, Any], Mapping[str, Tensor]]
 
 
 def write_layout(
@@ -199,26 +182,26 @@ def write_layout(
     """
     methods = [pooling_method(name) for name in pooling_parts(usage.pooling)]
     modes = [method.exported_as for method in methods if method.exported_as is not None]
-    pooling = _Module(name="Pooling", config=_pooling(usage, modes, width))
-    modules = [_Module(name="Transformer")]
+    modules: list[_Module] = [("Transformer", {}, {})]
     if len(methods) == 1 and methods[0].unweighted:
         modules.append(_word_weights(tokenizer, methods[0].unweighted))
-    modules.append(pooling)
+    modules.append(("Pooling", _pooling(usage, modes, width), {}))
     steps: list[Any] = [*layers, *([Normalise()] if usage.is_normalised else [])]
-    modules += [
-        _Module(name=step.type_name, config=step.config, tensors=step.state_dict())
-        for step in steps
-    ]
+    modules += [(step.type_name, step.config, step.state_dict()) for step in steps]
     entries = []
-    for number, module in enumerate(modules):
-        path = f"{number}_{module.name}" if number else ""
-        kind = f"{MODULE}.{module.name}"
-        if module is pooling and len(modes) < len(methods):
+    for number, (name, config, tensors) in enumerate(modules):
+        path = f"{number}_{name}" if number else ""
+        kind = f"{MODULE}.{name}"
+        if name == "Pooling" and len(modes) < len(methods):
             # sentence-transformers then refuses the folder by this name, and takes no mean in its
             # place
             kind = f"{OWN_POOLING}{usage.pooling}"
         entries.append({"idx": number, "name": str(number), "path": path, "type": kind})
-        module.write(folder / path)
+        if config:
+            _write_json(folder / path / "config.json", config)
+        if tensors:
+            contiguous = {key: value.contiguous() for key, value in tensors.items()}
+            save_file(contiguous, folder / path / "model.safetensors")
     _write_json(folder / "modules.json", entries)
     tokens, prompt = usage.reading.max_tokens, usage.reading.prompt
     model_args = None if has_pooler else {"add_pooling_layer": False}
@@ -268,11 +251,8 @@ def _word_weights(tokenizer: PreTrainedTokenizerFast, unweighted: str) -> _Modul
     ]
     weights = torch.ones(len(vocabulary), 1)
     weights[tokenizer.convert_tokens_to_ids(token)] = 0
-    return _Module(
-        name="WordWeights",
-        config={"vocab": vocabulary, "word_weights": {token: 0.0}, "unknown_word_weight": 1},
-        tensors={"emb_layer.weight": weights},
-    )
+    config = {"vocab": vocabulary, "word_weights": {token: 0.0}, "unknown_word_weight": 1}
+    return "WordWeights", config, {"emb_layer.weight": weights}
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -133,13 +133,6 @@ class TransformerEncoder(VectorScorer):
         """Whether each vector is brought to length 1."""
         return self.usage.is_normalised
 
-    @property
-    def training_text(self) -> tuple[str, ...] | None:
-        """What the folder states of its training text, which no run records; None: it states
-        nothing.
-        """
-        return self.usage.training_text
-
     def forward_tokens(
         self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None
     ) -> Tensor:
