@@ -82,13 +82,6 @@ class StatedFigures:
         return f"{self.task}{subset} {self.split} at revision {self.revision[:8]}"
 
 
-def task_key(name: str) -> str:
-    """Return the letters and digits of the NAME of a task or dataset: equal for `STSBenchmark` and
-    `sts-benchmark`.
-    """
-    return "".join(character for character in name.lower() if character.isalnum())
-
-
 def find_mteb_files(path: Path) -> MtebFiles:
     """Return the files in the folder PATH and below it, or the file PATH with those of the same
     task next to it.

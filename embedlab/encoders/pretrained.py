@@ -27,6 +27,7 @@ from transformers import (
 from embedlab.core.errors import MissingError, UsageError, in_one_line
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import LoraSection
+from embedlab.data.column_names import name_key
 from embedlab.encoders.device import DeviceMap
 from embedlab.encoders.weight_checks import (
     POOLER,
@@ -228,9 +229,8 @@ def refuse_other_type(folder: Path) -> None:
                 f"{architecture_type!r}",
                 hint=WHOLE,
             )
-    own_names = [
-        name for name in architectures if _normalise_type(name).startswith(_normalise_type(kind))
-    ]
+    # types are written "xlm-roberta" and classes "XLMRoberta"
+    own_names = [name for name in architectures if name_key(name).startswith(name_key(kind))]
     tensors = tensor_sizes(folder)
     if any(types.values()) or own_names or not tensors:
         return
@@ -267,13 +267,8 @@ def _is_confirmed(folder: Path, model_type: str, prefix: str, tensors: Collectio
     ):
         return True
     tokenizer = read_stated(folder / "tokenizer_config.json", TokenizerFile)
-    type_of_tokenizer = _normalise_type(tokenizer.tokenizer_class or "").removesuffix("fast")
-    return type_of_tokenizer == f"{_normalise_type(model_type)}tokenizer"
-
-
-def _normalise_type(name: str) -> str:
-    """Normalise NAME for comparison: types are written "xlm-roberta" and classes "XLMRoberta"."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    type_of_tokenizer = name_key(tokenizer.tokenizer_class or "").removesuffix("fast")
+    return type_of_tokenizer == f"{name_key(model_type)}tokenizer"
 
 
 NAME = "default"  # peft's own name of the only adapter

@@ -639,10 +639,10 @@ class StatedModel:
 
     def stated(self, datasets: Iterable[str]) -> list[StatedFigures]:
         """Return the figures of DATASETS, some of which may be no number."""
-        from embedlab.data.mteb_files import task_key
+        from embedlab.data.column_names import name_key
 
-        names = {*map(task_key, datasets)}
-        return [figure for figure in self.figures if task_key(figure.task) in names]
+        names = {*map(name_key, datasets)}
+        return [figure for figure in self.figures if name_key(figure.task) in names]
 
     def notes(self, datasets: Iterable[str]) -> Iterator[str]:
         """Yield what the figures of DATASETS are, with revision and split, and which files are

@@ -14,6 +14,7 @@ import numpy as np
 from embedlab.analysis.correlations import spearman
 from embedlab.core.errors import EmbedlabError, MissingError, UsageError
 from embedlab.core.printable import count_text
+from embedlab.data.column_names import name_key
 from embedlab.data.dataset import Part
 from embedlab.data.mteb_files import (
     MtebFiles,
@@ -22,7 +23,6 @@ from embedlab.data.mteb_files import (
     find_mteb_files,
     read_figures,
     read_predictions,
-    task_key,
 )
 from embedlab.encoders.encoder import no_similarities
 from embedlab.models.encoder_kind import EncoderKind, RowScores, file_and_part
@@ -123,7 +123,7 @@ def _task_of(files: MtebFiles, dataset: str | None, part: Part) -> str | None:
     """Return the task whose predictions are of PART."""
     if dataset is None:
         return next(
-            (task for task in files.predictions if task_key(task) == task_key(part.state.name)),
+            (task for task in files.predictions if name_key(task) == name_key(part.state.name)),
             None,
         )
     return next(iter(files.predictions), None) if part.state.name == dataset else None
