@@ -37,14 +37,16 @@ encoder = "nobody/nothing"
 SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
 
 
+def place_in(folder: Path) -> GridEnvironment:
+    """Where runs lie in FOLDER/runs and read `--data tiny`."""
+    return GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
+
+
 def plan_of(folder: Path, text: str = GRID) -> GridPlan:
-    """The plan of a grid file with this TEXT on `--data tiny`; its runs lie in
-    FOLDER/runs.
-    """
+    """The plan of a grid file with this TEXT in FOLDER."""
     path = folder / "mine.toml"
     path.write_text(text)
-    place = GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
-    return expand_grid(load_grid(str(path)), place)
+    return expand_grid(load_grid(str(path)), place_in(folder))
 
 
 def states(plan: GridPlan) -> list[str]:
@@ -63,6 +65,11 @@ def work_here(plan: GridPlan) -> None:
         while (entry := cells.entry(cell)).state == "waiting":
             ending = finish_patiently(plan, cell, STAND_IN)
             cells.record(cell, entry.ended(*ending, seconds=0.1))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> GridEnvironment:
+    return place_in(tmp_path)
 
 
 @pytest.fixture

@@ -13,9 +13,8 @@ from benchmarks.pair_frames import pair_outcomes
 from embedlab.analysis.claims import Claim
 from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.paper_file import select_tables
-from embedlab.experiments.row_order import MeasuredTable
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
-from tests.experiments.test_row_order import members_of, scored_pairs
+from tests.experiments.test_row_order import measured_of, scored_pairs
 from tests.stored_scores import evaluation, outcomes, score
 
 SOURCES = ["headlines"] * 25 + ["OnWN"] * 15
@@ -30,10 +29,8 @@ def test_a_claim_is_about_the_mean_of_the_columns_in_the_papers_aggregation() ->
     (table,) = select_tables("liao", "table6")
     pairs = scored_pairs(NOISE, SOURCES)
     scored = pair_outcomes(pairs, [*NOISE], task="sts", averages={})
-    members = members_of(table, {"0.3": ("a", "b"), "0.1": ("c", "d")})
-    found = MeasuredTable(
-        table=table, members=members, items=ScoredItems(tasks={"sts": scored}), evaluations={}
-    ).claims()
+    names = {"0.3": ("a", "b"), "0.1": ("c", "d")}
+    found = measured_of(table, names, {}, ScoredItems(tasks={"sts": scored})).claims()
     assert [*found] == ["lambda-sts-01"]  # no other row has a model
     own = found["lambda-sts-01"]
     sources = pairs.partition_by("dataset", "source")  # as many of each source in every year
@@ -52,24 +49,17 @@ def test_a_slice_without_its_year_is_that_of_every_year() -> None:
     claims = {name: replace(claim, columns=(column,)) for name, column in columns.items()}
     pairs = scored_pairs(NOISE, SOURCES, ("sts12", "sts13"))
     scored = {"sts": pair_outcomes(pairs, ["a", "c"], task="sts", averages={})}
-    measured = MeasuredTable(
-        table=replace(table, claims=claims),
-        members=members_of(table, {"SBERT": ("a",), "DefSent": ("c",)}),
-        items=ScoredItems(tasks=scored),
-        evaluations={},
-    )
+    names, claimed = {"SBERT": "a", "DefSent": "c"}, replace(table, claims=claims)
+    measured = measured_of(claimed, names, {}, ScoredItems(tasks=scored))
     parts = pairs.filter(source="OnWN").partition_by("dataset")
     differences = [rho(part, "a") - rho(part, "c") for part in parts]
     found = measured.claims()
     assert {name: one.delta for name, one in found.items()} == pytest.approx(
         {"every": np.mean(differences), "one": differences[1]}
     )
-    published = ScoredItems(tasks=scored, published=frozenset("ac"))
-    for claimed, reach in (
-        (found, "checkpoints"),
-        (replace(measured, items=published).claims(), "models"),
-    ):
-        assert {one.reach for one in claimed.values()} == {reach}
+    assert {one.reach for one in found.values()} == {"checkpoints"}
+    published = replace(measured, items=ScoredItems(tasks=scored, published=frozenset("ac")))
+    assert {one.reach for one in published.claims().values()} == {"models"}
 
 
 def test_a_claim_on_classified_items_is_tested_and_one_on_scores_alone_is_not() -> None:
@@ -83,12 +73,8 @@ def test_a_claim_on_classified_items_is_tested_and_one_on_scores_alone_is_not() 
     }
     right = {"s": 80, "u": 60}
     answers = {(name, "glue"): [answered(name, count)] for name, count in right.items()}
-    found = MeasuredTable(
-        table=table,
-        members=members_of(table, {"SupCL-Seq": ("s",), "Self-supervised-CL": ("u",)}),
-        items=ScoredItems.of(answers),
-        evaluations=scores,
-    ).claims()
+    names = {"SupCL-Seq": "s", "Self-supervised-CL": "u"}
+    found = measured_of(table, names, scores, ScoredItems.of(answers)).claims()
     tested, untested = found["over-self-supervised-rte-acc"], found["over-self-supervised-cola-mcc"]
     assert (tested.delta, untested.delta) == pytest.approx((0.2, 0.2))
     assert tested.p < 0.05

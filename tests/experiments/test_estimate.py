@@ -10,7 +10,7 @@ import pytest
 from embedlab.core.recipe import from_table
 from embedlab.experiments.cells import CellEntry, CellLock
 from embedlab.experiments.plan import GridFolder, GridPlan
-from embedlab.experiments.progress import START_UP, TRAINING, CellTimes, GridFollower
+from embedlab.experiments.progress import START_UP, TRAINING, CellTimes, Cost, GridFollower
 from embedlab.reports.grids import cells_table
 from embedlab.reports.layout import plain_text
 from embedlab.runs import events
@@ -20,6 +20,10 @@ from tests.stored_scores import begin_run, step_of
 
 def waiting(plan: GridPlan) -> list[CellEntry]:
     return [CellEntry(cell=cell, state="waiting") for cell in plan.cells]
+
+
+def cost_of(plan: GridPlan, workers: int = 1) -> Cost:
+    return CellTimes.of(plan, waiting(plan)).cost(workers)
 
 
 def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
@@ -46,11 +50,11 @@ def test_a_cell_takes_a_start_the_rows_of_its_training_and_its_tasks(
     rows = short_plan.cell(1).variant.rows
     times = {(encoder, TRAINING): 200.0 / rows, (encoder, START_UP): 7.0}
     monkeypatch.setattr("embedlab.experiments.progress.measured_seconds", lambda *_: times)
-    cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
+    cost = cost_of(short_plan)
     assert (cost.seconds, cost.measured) == (None, "sts not measured yet")
     times[encoder, "sts"] = 20.0
     for workers, seconds in ((1, 3 * 227.0), (3, 227.0)):
-        cost = CellTimes.of(short_plan, waiting(short_plan)).cost(workers)
+        cost = cost_of(short_plan, workers)
         assert cost.seconds == pytest.approx(seconds)
 
 
@@ -76,16 +80,16 @@ def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(
 ) -> None:
     write_run(short_plan, "other", written)
     write_cell(short_plan, "other", 9000.0)
-    cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
+    cost = cost_of(short_plan)
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
 
 
 def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
     write_run(short_plan, "other", [started(0.0), finished(9.0)])
     write_cell(short_plan, "other", 30.0)
-    assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).measured == "sts not measured yet"
+    assert cost_of(short_plan).measured == "sts not measured yet"
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
-    assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).seconds is None
+    assert cost_of(short_plan).seconds is None
 
 
 def test_a_copy_of_attempts_under_another_name_is_of_no_cell(short_plan: GridPlan) -> None:
@@ -93,7 +97,7 @@ def test_a_copy_of_attempts_under_another_name_is_of_no_cell(short_plan: GridPla
     write_cell(short_plan, "other", 30.0)
     cells = GridFolder.of(short_plan.place.runs_folder, "grid-other").cells
     shutil.copy(cells / "other@1.jsonl", cells / "other@1 (copy).jsonl")
-    assert CellTimes.of(short_plan, waiting(short_plan)).cost(1).measured == "sts not measured yet"
+    assert cost_of(short_plan).measured == "sts not measured yet"
 
 
 def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_moves(
@@ -110,7 +114,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         (run.evaluations / "sts.json").write_text("{}")
         os.utime(run.evaluations / "sts.json", (now, now))
         write_cell(short_plan, name, whole_s)
-    cost = CellTimes.of(short_plan, waiting(short_plan)).cost(1)
+    cost = cost_of(short_plan)
     assert cost.measured == "earlier cells of the same encoder"
     assert cost.seconds == pytest.approx(
         3 * (100.0 + 60.0 + 10.0), abs=1.0

@@ -4,7 +4,6 @@ fit a row, members by seed.
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -47,11 +46,6 @@ SETS = (f"encoder.model={ENCODER}",)
 def one(paper: str, name: str) -> PaperTable:
     (table,) = select_tables(paper, name)
     return limit_to_encoder(table, ENCODER)[0]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> GridEnvironment:
-    return GridEnvironment(runs=str(tmp_path / "runs"), cache=str(tmp_path / "cache"), data="tiny")
 
 
 def cells(table: PaperTable, place: GridEnvironment, *overrides: str) -> TablePlan:

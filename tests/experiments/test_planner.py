@@ -66,11 +66,10 @@ def test_a_cell_keeps_its_own_name_where_another_is_only_begun(
     assert names(table_6(grid.place))[0] == theirs
 
 
-def test_rows_that_are_one_training_are_trained_once(tmp_path: Path) -> None:
+def test_rows_that_are_one_training_are_trained_once(place: GridEnvironment) -> None:
     """In the authors' code of liao "3p3n" and "3palln" with λ 0.5 have the same negatives."""
     (table,) = select_tables("liao", "table2")
     code, _ = limit_to_profile(table, "code")
-    place = GridEnvironment(runs=str(tmp_path / "runs"), cache=str(tmp_path), data="tiny")
     found = expand_table(code, place, seeds=[1], threads=1, overrides=["profile=code"])
     assert found.plan is not None
     identities = [run_identity(run) for run in names(found.plan)]

@@ -12,7 +12,7 @@ from embedlab.experiments.paper_file import (
     published_table,
     read_paper,
 )
-from tests.experiments.test_paper_file import HEAD, ROW, of_the_user
+from tests.experiments.test_paper_file import TABLE, of_the_user
 
 MODELS = [model for paper in paper_names() for model in read_paper(paper).published]
 
@@ -50,9 +50,6 @@ def test_an_unpublished_model_has_no_row() -> None:
     ],
 )
 def test_a_row_that_is_not_printed_is_refused(entry: str, said: str, tmp_path: Path) -> None:
-    text = (
-        f'{HEAD}columns = {{ STS12 = "sts12" }}\n{ROW}\n[published]\nmine = {{ {entry}, '
-        f'encoder = "BERT" }}\n'
-    )
+    text = f'{TABLE}\n[published]\nmine = {{ {entry}, encoder = "BERT" }}\n'
     with pytest.raises(UsageError, match=f"published.mine: {said}"):
         load_paper(of_the_user(tmp_path, text))

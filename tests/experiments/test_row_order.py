@@ -16,6 +16,7 @@ from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
 from embedlab.experiments.row_order import MeasuredTable, find_score
+from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.multitask import METRICS
 from tests.stored_scores import evaluation, outcomes, score
@@ -26,15 +27,23 @@ YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
 ROWS = {"0.1": (3.0, (0.40, 0.42)), "0.3": (0.5, (0.60, 0.62)), "0.5": (1.0, (0.50, 0.54))}
 
 
-def members_of(
-    table: PaperTable, names: Mapping[str, tuple[str, ...]]
-) -> dict[tuple[str, str], tuple[Member, ...]]:
-    """The models called NAMES of each row, one a seed, in every column."""
-    own = {
-        row: tuple(Member(name=name, seed=seed) for seed, name in enumerate(of_row, start=1))
+def measured_of(
+    table: PaperTable,
+    names: Mapping[str, Sequence[str]],
+    evaluations: Mapping[tuple[str, str], Evaluation],
+    items: ScoredItems | None = None,
+) -> MeasuredTable:
+    """A table with the models called NAMES of each row, one a seed, in every column."""
+    members = {
+        (row, column): tuple(
+            Member(name=name, seed=seed) for seed, name in enumerate(of_row, start=1)
+        )
         for row, of_row in names.items()
+        for column in ("", *table.columns)
     }
-    return {(row, column): own[row] for row in own for column in ("", *table.columns)}
+    return MeasuredTable(
+        table=table, members=members, evaluations=evaluations, items=items or ScoredItems()
+    )
 
 
 def scored_pairs(
@@ -69,12 +78,8 @@ def measured() -> MeasuredTable:
     noise = {f"{row}@{seed}": own for row, (own, _) in ROWS.items() for seed in (1, 2)}
     pairs = scored_pairs(noise, ["a"] * 30)
     scored = {"sts": pair_outcomes(pairs, [*noise], task="sts", averages={})}
-    return MeasuredTable(
-        table=table,
-        members=members_of(table, {row: (f"{row}@1", f"{row}@2") for row in ROWS}),
-        evaluations=evaluations,
-        items=ScoredItems(tasks=scored),
-    )
+    names = {row: (f"{row}@1", f"{row}@2") for row in ROWS}
+    return measured_of(table, names, evaluations, ScoredItems(tasks=scored))
 
 
 def test_numbers_have_the_papers_units_next_to_the_published_values(
@@ -131,8 +136,7 @@ def test_groups_are_ranked_apart() -> None:
         name, metric = measures[table.group(row)]
         found = score(name, 0.01 * at, metric, setting="validation", split="dev")
         evaluations[f"{row}@1", "glue"] = evaluation("glue", found)
-    members = members_of(table, {row: (f"{row}@1",) for row in table.sources})
-    order = MeasuredTable(table=table, members=members, evaluations=evaluations).order()
+    order = measured_of(table, {row: [f"{row}@1"] for row in table.sources}, evaluations).order()
     assert all(table.group(pair.better) == table.group(pair.worse) for pair in order.pairs)
     assert [ranking.group for ranking in order.rankings] == ["CoLA", "RTE"]
     # Without items nothing is known of how far a score could be another one.
@@ -158,9 +162,8 @@ def test_rows_without_items_are_compared_over_their_seeds(is_varying: bool) -> N
         for row, of_row in values.items()
         for seed, value in enumerate(of_row if is_varying else of_row[:1] * 3, start=1)
     }
-    members = members_of(table, {row: (f"{row}@1", f"{row}@2", f"{row}@3") for row in values})
-    found = MeasuredTable(table=table, members=members, evaluations=evaluations).order()
-    (pair,) = found.pairs
+    names = {row: [f"{row}@{seed}" for seed in (1, 2, 3)] for row in values}
+    (pair,) = measured_of(table, names, evaluations).order().pairs
     if is_varying:
         expected = ttest_ind(values[pair.better], values[pair.worse], equal_var=False)
         assert pair.ours.p == pytest.approx(expected.pvalue)
@@ -190,13 +193,10 @@ def test_rows_are_compared_item_by_item_where_each_of_them_has_items(
         (row, "multitask"): [answered(name) for name in METRICS][: 3 - (row in lacking)]
         for row in rows
     }
-    found = MeasuredTable(
-        table=table,
-        members=members_of(table, {row: (row,) for row in rows}),
-        evaluations={(row, "multitask"): evaluation("multitask", *scores) for row in rows},
-        items=ScoredItems.of(answers),
-    ).order()
-    (pair,) = found.pairs
+    evaluations = {(row, "multitask"): evaluation("multitask", *scores) for row in rows}
+    names = {row: [row] for row in rows}
+    found = measured_of(table, names, evaluations, ScoredItems.of(answers))
+    (pair,) = found.order().pairs
     # Two rows that predict the same: their difference is certain but for one more item of each
     # that could be right.
     assert pair.difference == pytest.approx(0)
@@ -230,12 +230,10 @@ def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
             scores = [score(name, value, metric) for name, metric in METRICS.items()]
             mean = score("mean", value, "of the three")
             evaluations[f"{row}@{seed}", "multitask"] = evaluation("multitask", *scores, mean)
-    members = members_of(chen, {row: (f"{row}@1", f"{row}@2") for row in values})
-    measured = MeasuredTable(table=chen, members=members, evaluations=evaluations)
-    found = measured.numbers()
+    names = {row: (f"{row}@1", f"{row}@2") for row in values}
+    found = measured_of(chen, names, evaluations).numbers()
     for column in chen.columns:
         assert found["Ensemble (dev)", column].values == pytest.approx((0.5, 0.6))
     assert found["Ensemble (dev)", "overall"].printed == chen.printed["Ensemble (dev)"]["overall"]
-    only = {cell: own for cell, own in members.items() if cell[0] == "NLI"}
-    alone = replace(measured, members=only).numbers()
+    alone = measured_of(chen, {"NLI": names["NLI"]}, evaluations).numbers()
     assert alone["Ensemble (dev)", "overall"].values == ()

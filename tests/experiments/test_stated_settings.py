@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from embedlab.core.recipe import Recipe, flatten, load_recipe, recipe_to_table
+from embedlab.core.recipe import Recipe, load_recipe, recipe_to_table
 from embedlab.experiments.grid_file import load_grid
 from embedlab.experiments.paper_file import load_paper, published_table
 from embedlab.experiments.paper_trainings import trainings
-from tests.experiments.paper_texts import is_said, text_of
+from tests.experiments.paper_texts import is_said
 
 PAPERS = ("chen", "liao", "sedghamiz", "tsukagoshi")
 CHOSEN = object()  # by the authors' own search: no value is stated
@@ -117,15 +117,13 @@ def recipes_of(paper: str) -> dict[str, Recipe]:
 
 def values_at(recipe: Recipe, statement: Stated) -> dict[str, Any]:
     """The values of a recipe that STATEMENT is about, by full key."""
-    table = recipe_to_table(recipe)
-    values = flatten(table)
-    if statement.key.split(".")[0] in {"encoder", "evaluate", "mix"}:
-        return {statement.key: values.get(statement.key)}
-    keys = [
-        f"stage.{number}.{statement.key}"
-        for number, stage in enumerate(table["stage"])
-        if not statement.objectives or stage["objective"]["name"] in statement.objectives
-    ]
+    table, keys = recipe_to_table(recipe), [statement.key]
+    if statement.key.split(".")[0] not in {"encoder", "evaluate", "mix"}:
+        keys = [
+            f"stage.{number}.{statement.key}"
+            for number, stage in enumerate(table["stage"])
+            if not statement.objectives or stage["objective"]["name"] in statement.objectives
+        ]
     return {key: at(table, key) for key in keys}
 
 
@@ -210,18 +208,7 @@ def test_grids_search_what_the_papers_searched() -> None:
         assert choices == values, (name, key)
 
 
-# Read from here on where the papers' texts are at hand.
-
-
-def the_text_of(paper: str) -> str:
-    text = text_of(paper)
-    if text is None:
-        pytest.skip("the papers' texts are not at hand")
-    return text
-
-
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_stated_hyper_parameters_are_in_the_named_sections(paper: str) -> None:
-    the_text_of(paper)
     for statement in (one for one in STATED if one.paper == paper):
         assert is_said(paper, statement.words, statement.section), statement

@@ -17,7 +17,7 @@ from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.device import Machine
 from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import Needs, describe_row, index_rows
-from embedlab.objectives.objective import build_objective
+from embedlab.objectives.objective import Objective, build_objective
 
 OBJECTIVES = objective_names()
 FURTHER = {
@@ -53,18 +53,15 @@ def frame_for(needs: Needs, rows: int = 24) -> pl.DataFrame:
     return pl.DataFrame(columns | labels | words)
 
 
-@pytest.mark.parametrize(("name", "changed"), CASES)
-def test_the_loss_falls_every_parameter_moves_and_any_device_will_do(
-    name: str, changed: dict[str, object], tiny_encoder: Path
-) -> None:
-    """A tensor on another device is refused by torch: on a machine without a GPU the device without
-    memory shows it.
-    """
+def made(
+    name: str, changed: dict[str, object], folder: Path
+) -> tuple[Objective, nn.Parameter, dict[str, torch.Tensor]]:
+    """An objective beside the encoder in FOLDER, vectors for it, and the columns of a batch."""
     torch.manual_seed(0)
     module = objective_options(name)
     options = module.Options(**changed)
     needs = module.needs(options)
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
+    encoder = load_transformer(str(folder), MACHINE, wishes=UsageOptions(pooling="mean"))
     frame = frame_for(needs).with_columns(
         pl.lit(value).alias(column) for column, value in needs.only.items()
     )
@@ -72,9 +69,19 @@ def test_the_loss_falls_every_parameter_moves_and_any_device_will_do(
     objective = build_objective(ObjectiveSection(name=name, options=options), encoder.dim)
     objective.attach(encoder)
     vectors = nn.Parameter(torch.randn(len(objective.views) * len(rows.sentences), encoder.dim))
-    trained = [one for one in (vectors, *objective.parameters()) if one.requires_grad]
     sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
-    batch = {key: torch.from_numpy(value) for key, value in sampled.items()}
+    return objective, vectors, {key: torch.from_numpy(value) for key, value in sampled.items()}
+
+
+@pytest.mark.parametrize(("name", "changed"), CASES)
+def test_the_loss_falls_every_parameter_moves_and_any_device_will_do(
+    name: str, changed: dict[str, object], tiny_encoder: Path
+) -> None:
+    """A tensor on another device is refused by torch: on a machine without a GPU the device without
+    memory shows it.
+    """
+    objective, vectors, batch = made(name, changed, tiny_encoder)
+    trained = [one for one in (vectors, *objective.parameters()) if one.requires_grad]
     # a bilinear form under dropout overshoots at five times that
     optimizer = torch.optim.Adam(trained, lr=0.01)
     losses = []

@@ -1,6 +1,7 @@
 """Whatever is damaged in a stored file is noticed, or changes nothing of what is read."""
 
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ import pytest
 
 from benchmarks.pair_frames import store_similarities
 from embedlab.core.disk import KEY, check_folder
-from embedlab.core.errors import EmbedlabError
+from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.data.overlaps import KnownText
 from embedlab.experiments.plan import GridPlan
 from embedlab.objectives.objective import read_heads
@@ -21,6 +22,7 @@ from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.runs.store import RunFolder
 from embedlab.training.checkpointing import Snapshot
+from tests.stored_json import store_values, stored_values
 from tests.stored_world import unpack
 
 PREFIX = b"embedlab-xxh3:"
@@ -172,3 +174,17 @@ def test_a_damage_is_noticed_or_harmless(folder: Path, name: str) -> None:
             assert found is None or found == expected or is_cut, what
     finally:
         path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("environment", "packages"), ("evaluation", "overlaps"), ("plan", "axes")]
+)
+def test_a_value_of_another_shape_is_refused_by_file_and_key(
+    folder: Path, name: str, key: str, tmp_path: Path
+) -> None:
+    (path,) = folder.glob(STORED[name].file)
+    copy = shutil.copy(path, tmp_path / path.name)
+    store_values(copy, {**stored_values(path), key: {"x": 2}})
+    with pytest.raises(MissingError) as caught:
+        STORED[name].read(copy)
+    assert caught.value.message.startswith(f"{copy}: damaged: '{key}.x' is 2")

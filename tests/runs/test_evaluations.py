@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.disk import write_json
 from embedlab.core.errors import MissingError
 from embedlab.runs.evaluations import Evaluation
 from tests.stored_scores import evaluation, score
@@ -30,21 +29,3 @@ def test_a_damaged_or_newer_file_is_refused_by_name(text: str, tmp_path: Path) -
     path.write_text(text)
     with pytest.raises(MissingError, match=r"sts\.json"):
         Evaluation.load(path)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "wrong"),
-    [
-        ("scores", [{"by": "dataset"}], "'scores.0.slice' is missing"),
-        ("overlaps", {"sts12": 3}, "'overlaps.sts12' is 3"),
-    ],
-)
-def test_a_wrong_shape_is_refused_by_file_and_key(
-    key: str, value: object, wrong: str, tmp_path: Path
-) -> None:
-    path = evaluation("sts", score("sts12", 0.5)).save(tmp_path)
-    values = json.loads(path.read_text())
-    write_json(path, {**values, key: value})
-    with pytest.raises(MissingError) as caught:
-        Evaluation.load(path)
-    assert caught.value.message.startswith(f"{path}: damaged: {wrong}")

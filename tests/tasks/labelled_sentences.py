@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from embedlab.core.session import ProgressCallback
+from embedlab.data.source import Source
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 
 WORDS = ("dull", "fine", "odd", "grand", "calm", "loud")
@@ -18,6 +19,11 @@ def sentence(label: int, number: int) -> str:
     perfect.
     """
     return f"{WORDS[(label + (number % 9 == 0)) % len(WORDS)]} thing number {number} indeed"
+
+
+def partial_source(folder: Path) -> Source:
+    """The corpora in FOLDER, which have fewer rows than the published ones."""
+    return Source(folder=folder, offline=True, allow_partial=True)
 
 
 def write_lines(path: Path, lines: Iterable[str], *, encoding: str = "utf-8") -> None:

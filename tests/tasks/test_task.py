@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import MissingError
 from embedlab.core.names import task_names
 from embedlab.data.dataset import Part
 from embedlab.encoders.encoder import EncoderFacts
@@ -20,11 +20,6 @@ def test_a_task_has_the_name_that_it_is_found_by_and_says_what_it_leaves(name: s
     assert found.name == name
     assert found.summary
     assert all(found.has_dataset(one) for one in found.datasets)
-
-
-def test_an_unknown_task_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(UsageError, match="no task named 'probin'"):
-        task("probin")
 
 
 def part_of(dataset: str = "questions", split: str = "test") -> Part:

@@ -24,6 +24,7 @@ from embedlab.tasks.transfer import (
 from tests.tasks.evaluated import DICE, evaluated
 from tests.tasks.labelled_sentences import (
     WordEncoder,
+    partial_source,
     sentence,
     write_lines,
     write_mr,
@@ -39,7 +40,7 @@ def small(tmp_path: Path) -> Source:
     write_mr(tmp_path)
     write_sst2(tmp_path)
     write_mrpc(tmp_path)
-    return Source(folder=tmp_path, offline=True, allow_partial=True)
+    return partial_source(tmp_path)
 
 
 def scores(found: Evaluation) -> dict[tuple[str, str, str | None], StoredScore]:
@@ -82,8 +83,8 @@ def test_trained_relatedness_has_its_own_name_and_no_part_in_the_averages(tmp_pa
             for n in range(40)
         )
         write_lines(tmp_path / f"SICK/{file}.txt", [header, *rows])
-    source = Source(folder=tmp_path, offline=True, allow_partial=True)
-    done = TASK.evaluated(WordEncoder(), open_transfer(source, ("sick-r-supervised",)))
+    opened = open_transfer(partial_source(tmp_path), ("sick-r-supervised",))
+    done = TASK.evaluated(WordEncoder(), opened)
     found = {(one.metric, one.split): one.value for one in done.evaluation.scores}
     assert found.keys() == {("pearson", "test"), ("spearman", "test"), ("pearson", "dev")}
     assert {(one.slice, one.setting) for one in done.evaluation.scores} == {
@@ -142,7 +143,7 @@ def test_rows_of_which_a_fold_would_be_empty_are_refused(
 
 def test_train_rows_of_which_a_fold_would_be_empty_are_refused(tmp_path: Path) -> None:
     write_mrpc(tmp_path, 9)
-    opened = open_transfer(Source(folder=tmp_path, offline=True, allow_partial=True), ("mrpc",))
+    opened = open_transfer(partial_source(tmp_path), ("mrpc",))
     with pytest.raises(MissingError, match="mrpc has 9 rows: too few for 10 folds"):
         drop_small_tasks(opened, "literature")
 

@@ -8,12 +8,10 @@ import torch
 
 from embedlab.analysis.measures import MEASURES
 from embedlab.data.source import Source
-from embedlab.encoders.checkpoint import load_transformer
 from embedlab.encoders.word_head import TiedWordHead, load_word_head
-from embedlab.models.reading import UsageOptions
 from embedlab.tasks.word_prediction import METRICS, evaluate_words, word_ranks
 from tests.tasks.evaluated import evaluated, spec_of
-from tests.training.small_runs import MACHINE, SAMPLE
+from tests.training.small_runs import SAMPLE, open_encoder
 
 
 def test_ranks_are_those_of_a_sorted_list_and_words_that_all_tie_are_not_found() -> None:
@@ -32,7 +30,7 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     texts = {word: f"a definition of {word}" for word in ("first", "none", "other", "more")}
     path = tmp_path / "words.tsv"
     path.write_text("".join(f"{word}\t{text}\n" for word, text in texts.items()))
-    encoder = load_transformer(str(tiny_encoder), MACHINE, wishes=UsageOptions(pooling="mean"))
+    encoder = open_encoder(tiny_encoder)
     monkeypatch.setattr(
         encoder, "word_ids", lambda words: np.array([known.get(word, -1) for word in words])
     )

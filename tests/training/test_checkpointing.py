@@ -2,7 +2,6 @@
 goes on from.
 """
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from embedlab.core.disk import CHECKSUMS, read_sealed_json, sealed_json, write_checksums
+from embedlab.core.disk import read_sealed_json, sealed_json, write_checksums
 from embedlab.core.errors import MissingError
 from embedlab.training.checkpointing import (
     STATE,
@@ -211,9 +210,3 @@ def test_tensors_can_be_read_by_whoever_can_read_their_folder(mode: int, tmp_pat
     tmp_path.chmod(mode)
     write_tensors(tmp_path / "one.safetensors", {"one": torch.zeros(2)})
     assert (tmp_path / "one.safetensors").stat().st_mode & 0o777 == mode & 0o666
-
-
-def test_the_checksums_are_of_all_files(checkpoints: Checkpoints) -> None:
-    checkpoints.save(snapshot(2))
-    names = {path.name for path in checkpoints.path(2).iterdir()} - {CHECKSUMS}
-    assert names == set(json.loads((checkpoints.path(2) / CHECKSUMS).read_text())["xxh3"])

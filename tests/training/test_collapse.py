@@ -14,8 +14,8 @@ from embedlab.objectives.losses.in_batch_contrastive import Options as InBatchOp
 from embedlab.objectives.objective import Objective
 from embedlab.runs import events
 from embedlab.training.batching import Batch
-from embedlab.training.meter import SpreadMeter, loss_of_equal_vectors
-from tests.training.small_runs import Train, events_of, saved_bytes, short_stages
+from embedlab.training.meter import loss_of_equal_vectors
+from tests.training.small_runs import Train, events_of, short_stages
 
 ClassContrastive = class_contrastive.objective()
 InBatchContrastive = in_batch_contrastive.objective()
@@ -68,15 +68,6 @@ def test_a_training_reports_them_at_the_end_of_each_stage(train: Train, tiny_enc
         assert 0 < event.before < 1
         assert event.before != event.mean_cosine
         assert event.chance > 0
-
-
-def test_measuring_changes_no_weight(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured = train(short_stages(tiny_encoder), "measured")
-    monkeypatch.setattr(SpreadMeter, "__init__", lambda self, *_, **__: None)
-    monkeypatch.setattr(SpreadMeter, "measure", lambda self, *_, **__: iter(()))
-    assert saved_bytes(train(short_stages(tiny_encoder), "unmeasured")) == saved_bytes(measured)
 
 
 @pytest.mark.parametrize(

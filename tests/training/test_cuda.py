@@ -10,14 +10,11 @@ import pytest
 import torch
 from torch import nn
 
-from embedlab.core.names import objective_names, objective_options
-from embedlab.core.recipe import ObjectiveSection
+from embedlab.core.names import objective_names
 from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine, machine
-from embedlab.objectives.needs import index_rows
-from embedlab.objectives.objective import build_objective
 from embedlab.training.parallel import Team
-from tests.objectives.test_contract import frame_for
+from tests.objectives.test_contract import made
 from tests.training.small_runs import (
     MACHINE,
     Train,
@@ -37,20 +34,12 @@ pytestmark = pytest.mark.gpu
 def test_an_objective_has_the_loss_and_gradient_that_it_has_on_a_processor(
     name: str, tiny_encoder: Path, gpu: Machine
 ) -> None:
-    options = objective_options(name)
-    needs, chosen = options.needs(options.Options()), options.Options()
-    encoder = open_encoder(tiny_encoder)
-    rows = index_rows(frame_for(needs), needs, encoder.word_ids)
-    torch.manual_seed(0)
-    section = ObjectiveSection(name=name, options=chosen)
-    objective = build_objective(section, encoder.dim).eval()  # dropout is drawn otherwise there
-    objective.attach(encoder)
-    drawn = torch.randn(len(objective.views) * len(rows.sentences), encoder.dim)
-    sampled = rows.columns | objective.sample(rows.columns, np.random.default_rng(0))
+    objective, drawn, batch = made(name, {}, tiny_encoder)
+    objective.eval()  # dropout is drawn otherwise there
     found = []
     for device in (torch.device("cpu"), gpu.device):
-        vectors = nn.Parameter(drawn.clone().to(device))
-        columns = {key: torch.from_numpy(value).to(device) for key, value in sampled.items()}
+        vectors = nn.Parameter(drawn.detach().to(device))
+        columns = {key: value.to(device) for key, value in batch.items()}
         loss = objective.to(device)(vectors, columns)
         loss.backward()
         assert vectors.grad is not None

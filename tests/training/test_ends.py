@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from embedlab.core.errors import UsageError
 from embedlab.runs import events
 from embedlab.runs.status import is_trained, run_status
 from embedlab.runs.store import RunFolder
@@ -61,11 +62,15 @@ def test_a_kill_at_the_end_changes_nothing(
         assert curve(run) == curve(whole), moment
 
 
-def test_resuming_a_finished_run_leaves_it_as_it_is(train: Train, tiny_encoder: Path) -> None:
+def test_resuming_begins_what_never_began_and_leaves_a_finished_run_as_it_is(
+    train: Train, tiny_encoder: Path
+) -> None:
     recipe = recipe_of(tiny_encoder, stage(rows=32))
-    run = train(recipe, keeps_checkpoints=False)
+    run = train(recipe, resume=True, keeps_checkpoints=False)
     assert not run.checkpoints.exists()
     reported: list[events.Event] = []
     before = run.events_file.read_bytes()
     train(recipe, resume=True, report=reported.append)
+    with pytest.raises(UsageError, match="finished"):
+        train(recipe)
     assert (reported, run.events_file.read_bytes()) == ([], before)

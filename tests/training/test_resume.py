@@ -322,8 +322,3 @@ def test_a_best_model_that_no_checkpoint_names_is_not_that_of_the_resumed_run(
     run = train(recipe, resume=True, dev_score=scores_in_turn(1.0, 1.0, 1.0))
     whole = train(recipe, "whole", dev_score=scores_in_turn(5.0, 1.0, 1.0, 1.0))
     assert saved_bytes(run) == saved_bytes(whole)
-
-
-def test_resuming_what_was_never_begun_begins_it(train: Train, tiny_encoder: Path) -> None:
-    run = train(recipe_of(tiny_encoder, stage(rows=16)), resume=True)
-    assert run_status(run).state == "finished"

@@ -114,16 +114,6 @@ def submit_and_die(plan: GridPlan, at_once: int | None = None) -> None:
         raise KeyError
 
 
-def test_jobs_do_every_cell_once(short_plan: GridPlan, jobs: Path) -> None:
-    run_slurm(short_plan, 2)
-    assert_each_done_once(short_plan)
-    assert len(list(jobs.glob("*.options"))) == 1
-    options = json.loads((jobs / "1.options").read_text())
-    assert {"cpus-per-task", "export", "requeue", "signal"} <= {*options}
-    assert options["array"] == "1,2,3%2"
-    assert "gpus" not in options
-
-
 def test_a_failed_job_and_one_that_slurm_ended_say_why(
     short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +145,7 @@ def test_a_stopped_grid_saves_its_cells_and_removes_what_waits(
     assert (run.model / "value").read_text() == expected_value(short_plan, 1)
 
 
-def test_jobs_of_a_process_that_died_are_found_again(
+def test_jobs_do_every_cell_once_and_those_of_a_process_that_died_are_found_again(
     short_plan: GridPlan, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEP_S", "0.1")
@@ -165,6 +155,9 @@ def test_jobs_of_a_process_that_died_are_found_again(
     run_slurm(short_plan, 3)
     assert_each_done_once(short_plan)
     assert len(list(jobs.glob("*.name"))) == 3
+    options = json.loads((jobs / "1.options").read_text())
+    assert {"cpus-per-task", "export", "requeue", "signal"} <= {*options}
+    assert (options["array"], "gpus" in options) == ("1,2,3%3", False)
 
 
 def test_a_refused_job_is_an_error_with_its_words(short_plan: GridPlan, jobs: Path) -> None:
