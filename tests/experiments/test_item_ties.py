@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-import scipy.stats
+from scipy.stats import pearsonr, spearmanr
 
 from benchmarks.pair_frames import pair_table
 from embedlab.analysis.evidence import ModelColumns
@@ -42,34 +42,26 @@ encoder = "nobody/nothing"
 
 
 @pytest.fixture
-def scored(
-    tmp_path: Path, small_world: None, monkeypatch: pytest.MonkeyPatch
-) -> tuple[GridPlan, pl.DataFrame]:
+def scored(tmp_path: Path, small_world: None) -> tuple[GridPlan, pl.DataFrame]:
     """A grid whose cells have scored the pairs of STS12: of each learning rate "mean" is a little
     better, by pairs, than "cls".
     """
-    monkeypatch.setattr("os.fsync", lambda _: None)
     plan, rng = plan_of(tmp_path, ONE_DATASET), np.random.default_rng(0)
     plan.save()
     table = pair_table(open_parts(SAMPLE, ["sts12"])[0])
     noise = rng.normal(size=table.height)
     for cell in plan.cells:
-        better = 0.3 * (cell.variant.labels["encoder.pooling"] == "mean")
-        similarity = (
-            table["gold"].to_numpy() / 5
-            + (0.9 - better) * noise
-            + 0.1 * rng.normal(size=table.height)
-        ).astype(np.float32)
-        table = table.with_columns(pl.Series(cell.id, similarity.astype(np.float64)))
+        noisy = 0.6 if cell.variant.labels["encoder.pooling"] == "mean" else 0.9
+        own = noisy * noise + 0.1 * rng.normal(size=table.height)
+        similar = (table["gold"] / 5 + own).cast(pl.Float32)
+        table = table.with_columns(similar.cast(pl.Float64).alias(cell.id))
         finish_run(cell, dev=50.0 + cell.seed)
-        similar = table[cell.id].cast(pl.Float32)
         items = items_frame(np.arange(table.height), table["gold"], similar, table)
         facts = {"task": "sts", "base_task": "sts", "split": "test", "measures": ("spearman",)}
         outcomes("sts12", items, model=cell.id, **facts).save(cell.run.evaluations)
-        methods = {"spearman": scipy.stats.spearmanr, "pearson": scipy.stats.pearsonr}
         scores = [
-            score("sts12", float(method(table["gold"], table[cell.id])[0]), metric)
-            for metric, method in methods.items()
+            score("sts12", float(method(table["gold"], similar)[0]), metric)
+            for metric, method in (("spearman", spearmanr), ("pearson", pearsonr))
         ]
         evaluation("sts", *scores, model=cell.id).save(cell.run.evaluations)
     return plan, table

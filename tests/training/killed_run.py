@@ -13,11 +13,10 @@ from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.training import checkpointing, loop, stages
 from embedlab.training.checkpointing import Checkpoints
-from embedlab.training.stages import train_run
-from tests.training.small_runs import MACHINE, SAMPLE, length_of_a_vector, short_stages, two_stages
+from tests.training.small_runs import length_of_a_vector, short_stages, train_in, two_stages
 
 EVERY = 3  # steps from one checkpoint to the next
-# the file of a run's folder with the step of each checkpoint that was reported
+# the file in the runs folder with the step of each checkpoint that was reported
 COMPLETE = "complete"
 
 
@@ -85,19 +84,11 @@ def kill_at_the_end(moment: str) -> None:
             stages.drop_checkpoints = all_checkpoints
 
 
-def end_at(moment: str, encoder: Path, folder: Path) -> None:
+def end_at(moment: str, encoder: Path, runs: Path, name: str) -> None:
     """Train to the end and be killed at this MOMENT of it."""
-    torch.set_num_threads(1)
     kill_at_the_end(moment)
-    train_run(
-        short_stages(encoder),
-        SAMPLE,
-        MACHINE,
-        RunFolder(folder),
-        1,
-        resume=True,
-        dev_score=length_of_a_vector,
-    )
+    options = {"resume": True, "dev_score": length_of_a_vector, "keeps_checkpoints": False}
+    train_in(runs, short_stages(encoder), name, **options)
 
 
 def with_lora(recipe: Recipe) -> Recipe:
@@ -105,8 +96,7 @@ def with_lora(recipe: Recipe) -> Recipe:
     return replace(recipe, encoder=replace(recipe.encoder, lora=LoraSection(rank=4, dropout=0.1)))
 
 
-def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: bool) -> None:
-    torch.set_num_threads(1)
+def train_until(moment: str, step: int, encoder: Path, runs: Path) -> None:
     if moment == "while a checkpoint is written":
         kill_while_a_checkpoint_is_written()
     else:
@@ -114,16 +104,7 @@ def train_until(moment: str, step: int, encoder: Path, folder: Path, resume: boo
 
     def note(event: events.Event) -> None:
         if isinstance(event, events.Checkpoint):
-            with (folder / COMPLETE).open("a") as file:
+            with (runs / COMPLETE).open("a") as file:
                 file.write(f"{event.step}\n")
 
-    train_run(
-        two_stages(encoder),
-        SAMPLE,
-        MACHINE,
-        RunFolder(folder),
-        1,
-        resume=resume,
-        dev_score=length_of_a_vector,
-        report=note,
-    )
+    train_in(runs, two_stages(encoder), dev_score=length_of_a_vector, report=note, resume=True)

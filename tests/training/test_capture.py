@@ -270,7 +270,7 @@ def test_stages_in_turn_and_in_joint_steps_end_where_eager_ones_do(
     graphs: list[Tape],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    recipe = with_lora(of(tiny_encoder))
+    recipe = replace(with_lora(of(tiny_encoder)), max_steps=7)
     captured = train(recipe, "captured", machine=CAPTURING)
     assert graphs
     assert any("captured in rows of" in note for note in notes_of(captured))

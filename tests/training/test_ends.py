@@ -52,7 +52,7 @@ def test_a_kill_at_the_end_changes_nothing(
     assert {"model/model.safetensors", "heads.safetensors", "learnt.parquet"} <= set(expected)
     for number, (moment, is_finished) in enumerate(MOMENTS.items()):
         run = RunFolder.of(tmp_path / "runs", f"killed-{number}", 1)
-        child = process(killed_run.end_at, moment, tiny_encoder, run.path)
+        child = process(killed_run.end_at, moment, tiny_encoder, tmp_path / "runs", run.name)
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment

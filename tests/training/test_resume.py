@@ -64,15 +64,13 @@ def test_a_killed_process_loses_nothing(
     ends = [event.step for event in events_of(whole, events.Checkpoint)]
     kill_at = ends[5] + 1  # in the second stage, one step after a checkpoint
     assert kill_at not in ends
-    complete: list[int] = []
+    runs = small.path.parents[1]
     for moment in ("while a checkpoint is written", "between two checkpoints"):
-        child = process(
-            killed_run.train_until, moment, kill_at, tiny_encoder, small.path, bool(complete)
-        )
+        child = process(killed_run.train_until, moment, kill_at, tiny_encoder, runs)
         child.start()
         child.join()
         assert child.exitcode == -signal.SIGKILL, moment
-        complete = list(map(int, (small.path / killed_run.COMPLETE).read_text().split()))
+        complete = list(map(int, (runs / killed_run.COMPLETE).read_text().split()))
         assert Checkpoints(small.checkpoints).steps()[-1] == complete[-1]
         assert complete == ends[: len(complete)]
         assert run_status(small).state == "crashed"

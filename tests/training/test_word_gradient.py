@@ -3,6 +3,7 @@ never.
 """
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from tests.training.small_runs import (
     ARCHITECTURES,
     Train,
     joint_stages,
-    last_checkpoint,
     narrow_encoder,
 )
 
@@ -71,5 +71,5 @@ def test_a_run_keeps_the_gradient_where_each_step_has_one(
         return added_up(gradient)
 
     monkeypatch.setattr(WordGradient, "add_up", count)
-    run = train(joint_stages(tiny_encoder, combine))
-    assert steps == (last_checkpoint(run).step if is_reused else 0)
+    train(replace(joint_stages(tiny_encoder, combine), max_steps=6))
+    assert steps == (6 if is_reused else 0)

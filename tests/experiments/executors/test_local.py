@@ -180,7 +180,7 @@ def test_bad_cells_are_marked_with_their_reasons_and_the_others_finish(
     faults = {plan.cell(number).id: fault for number, fault in enumerate(FAULTS, start=1)}
     monkeypatch.setenv("FAULTS", json.dumps(faults))
     prepare_grid(plan)
-    run_local(plan, 2)
+    work_here(plan)
     *bad, good = Cells(plan).entries()
     assert {entry.state for entry in bad} == {"failed"}
     assert [(entry.reason, entry.errors, entry.kills) for entry in bad] == list(FAULTS.values())
