@@ -23,8 +23,7 @@ def rank_errors(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     −100…100 points; then gap.
 
     An error is positive where the model overestimates similarity. gap is the largest minus the
-    smallest percentile rank that any of COLUMNS gives a pair, 0…100 points; of a single one the
-    size of its error.
+    smallest percentile rank that any of COLUMNS gives a pair, 0…100 points; 0 for a single one.
     What is compared is ranked among the same pairs: those of the dataset that have a gold score and
     one of the column, for gap those that all columns with scores of the dataset have. With several
     columns gap is null where fewer than two have scores.
@@ -32,7 +31,9 @@ def rank_errors(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     if not any(table[name].null_count() for name in ("gold", *columns)):
         ranked = table.select(percentile(pl.col(name)).alias(name) for name in ("gold", *columns))
         errors = [pl.col(name) - pl.col("gold") for name in columns]
-        return _named(columns, errors, [pl.col(name) for name in columns], ranked)
+        return ranked.select(
+            *map(_error, columns, errors), _gap([pl.col(name) for name in columns])
+        )
     errors = [
         percentile(_where("gold", name, name)) - percentile(_where("gold", name, "gold"))
         for name in columns
@@ -43,19 +44,19 @@ def rank_errors(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     )
     is_compared = ~has_missing & (scores >= min(len(columns), 2))
     ranks = [percentile(pl.when(is_compared).then(name)) for name in columns]
-    return _named(columns, errors, ranks, table)
+    return table.select(*map(_error, columns, errors), _gap(ranks))
 
 
 def _where(column: str, other_column: str, value: str) -> pl.Expr:
     return pl.when(pl.col(column).is_not_null() & pl.col(other_column).is_not_null()).then(value)
 
 
-def _named(
-    columns: Sequence[str], errors: list[pl.Expr], ranks: list[pl.Expr], table: pl.DataFrame
-) -> pl.DataFrame:
-    named = {f"error({name})": error for name, error in zip(columns, errors, strict=True)}
-    gap = pl.max_horizontal(ranks) - pl.min_horizontal(ranks)
-    return table.select(**named, gap=gap if len(ranks) > 1 else errors[0].abs())
+def _error(name: str, points: pl.Expr) -> pl.Expr:
+    return points.alias(f"error({name})")
+
+
+def _gap(ranks: Sequence[pl.Expr]) -> pl.Expr:
+    return (pl.max_horizontal(ranks) - pl.min_horizontal(ranks)).alias("gap")
 
 
 def with_rank_errors(table: pl.DataFrame, models: Sequence[ModelColumns]) -> pl.DataFrame:

@@ -54,7 +54,7 @@ def pairs(options: PairsOptions, session: Session) -> Report:
 
     EXPR is for example: dice>0.7 gold<2 gap>30 source:headlines sbert>0.8 "free text" /regex/
     -negated. A rank error is a model's percentile rank of a pair minus that of the gold score; the
-    gap is the largest difference between the models' ranks, of one model its error.
+    gap is the largest difference between the models' ranks.
 
     Examples:
         $ embedlab pairs snli-ce snli-supcl --dataset sts12 --sort gap --limit 10 --data DIR

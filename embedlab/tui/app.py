@@ -25,7 +25,7 @@ from textual.widgets import ContentSwitcher, Input, TextArea
 from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.names import task_names
-from embedlab.core.paths import INSIDE, STARTER_FOLDER, data_folder, data_name, typed_path
+from embedlab.core.paths import INSIDE, STARTER, STARTER_FOLDER, data_folder, data_name, typed_path
 from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.settings import Settings
@@ -182,9 +182,10 @@ class Dashboard(Working, Host):
         theme = self.settings.theme or self.memory.get("theme", "", everywhere=True)
         if theme in self.available_themes:
             self.theme = theme
-        self.theme_changed_signal.subscribe(
-            self, lambda theme: self.remember("theme", theme.name, everywhere=True)
-        )
+        if not self.settings.theme:
+            self.theme_changed_signal.subscribe(
+                self, lambda theme: self.remember("theme", theme.name, everywhere=True)
+            )
         room = "data" if self._pair_file is not None else self.memory.get("room", "data")
         self.action_room(room if room in ROOMS else "data")
         self.load()
@@ -290,7 +291,7 @@ class Dashboard(Working, Host):
             room.show()
         self.refresh_header()
         if is_first or (is_first_look and shown.outcomes is None):
-            quick = self.models if self.settings.data == STARTER_FOLDER else QUICK
+            quick = self.models if self.shown_task == STARTER else QUICK  # a file may be long
             unscored = [DICE] * (shown.outcomes is None)
             unscored += [name for name in self.models if shown.coverage(name) < 1 and name in quick]
             self.score(unscored)

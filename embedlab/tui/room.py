@@ -20,6 +20,7 @@ from embedlab.comparison.comparison import Comparison
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.settings import Settings
 from embedlab.tui.header import ROOMS
+from embedlab.tui.plain import Value
 from embedlab.tui.state import Memory
 from embedlab.tui.workbench import ShownItems
 
@@ -30,6 +31,7 @@ class Host(App[None]):
     settings: Settings
     memory: Memory
     shown: ShownItems
+    shown_task: str  # the name of a task or a dataset, or the path of a file
     comparison: Comparison | None  # on all items of all shown datasets
     colours: dict[str, str]  # the variables of the theme
 
@@ -181,6 +183,11 @@ class Lines(OptionList):
         target = (self.highlighted or 0) + direction * self.scrollable_content_region.height
         lines = [index for index, line in enumerate(self.options) if not line.disabled]
         self.highlighted = min(lines, key=lambda index: abs(index - target), default=None)
+
+    def under_cursor(self, rows: Sequence[Value]) -> Value | None:
+        """The one of ROWS, a line each, under the cursor."""
+        index = self.highlighted
+        return rows[index] if index is not None and index < len(rows) else None
 
     def fill(self, lines: Sequence[Content]) -> None:
         """Show LINES; the cursor stays where it was, and those that are as before are not drawn."""

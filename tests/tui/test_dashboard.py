@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
 from embedlab.core.errors import EmbedlabError
-from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.runs.events import Finished, Started
 from embedlab.runs.store import RunFolder
@@ -47,18 +47,18 @@ Made = Callable[..., Dashboard]
 
 
 @pytest.mark.parametrize(
-    ("data", "is_first", "expected"),
+    ("task", "is_first", "expected"),
     [
-        (STARTER_FOLDER, True, ["part", "slow"]),
-        (TINY_FOLDER, True, ["part"]),
-        (STARTER_FOLDER, False, []),
+        ("starter", True, ["part", "slow"]),
+        ("mine.csv", True, ["part"]),
+        ("starter", False, []),
     ],
 )
 async def test_the_models_of_the_first_look_are_scored_where_that_is_quick(
     made: Made,
     scored: list[str],
     monkeypatch: pytest.MonkeyPatch,
-    data: Path,
+    task: str,
     is_first: bool,
     expected: list[str],
 ) -> None:
@@ -67,7 +67,8 @@ async def test_the_models_of_the_first_look_are_scored_where_that_is_quick(
     monkeypatch.setattr("embedlab.tui.app.QUICK", names[:2])
     monkeypatch.setattr("embedlab.tui.app.FIRST_MODELS", names)
     monkeypatch.setattr("embedlab.tui.app.selectable_models", lambda settings: names)
-    app = made(names, data=data, is_first=is_first)
+    app = made(names, data=STARTER_FOLDER, is_first=is_first)
+    app.shown_task = task
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.view is not None)
     assert scored == expected
@@ -92,10 +93,15 @@ async def test_a_remembered_filter_that_cannot_be_read_does_not_keep_the_models_
     made: Made,
 ) -> None:
     app = made()
-    app.memory.set("filter", "gone>3")
+    app.memory.set(f"filter {app.shown_task}", "gone>3")
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.comparison)
         assert app.query_one("#filter-error").display
+    other = made()
+    other.begin_with(["near", "far"], "mine.csv")
+    async with other.run_test() as pilot:
+        await until(pilot, lambda: other.view)
+        assert not other.query_one("#data-filter", Input).value  # it is of other items
 
 
 async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> None:

@@ -95,6 +95,10 @@ def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
     again = with_range(with_range("horse or far>0", GOLD, (bins.edge(3), 9)), GOLD, (0, 1))
     assert again == "horse 0<=gold<=1 or far>0 0<=gold<=1"
     assert with_range(again, GOLD, None) == "horse or far>0"
+    alone = view_of(Facts(shown_of(["near"])), "", None, GAP, is_descending=True)
+    assert bins_of(alone, GAP) is None
+    assert bins_of(alone, "near") is not None
+    assert np.abs(alone.facts.ranks["near"]).argmax() == alone.rows[0]
 
 
 @pytest.mark.parametrize(

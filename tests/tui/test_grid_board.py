@@ -14,6 +14,7 @@ from embedlab.runs.store import RunFolder
 from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.detail import result_rows
 from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
+from embedlab.tui.runs.grid_screen import _number
 from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
 from embedlab.tui.runs.room import results_text
@@ -150,7 +151,8 @@ def test_scores_of_a_grid_say_how_their_setting_was_chosen(settings: Settings) -
 def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Settings) -> None:
     plan = make_grid(settings)
     (entry,) = RunFollower(settings.runs).look().entries()
-    found = build_board(entry, read_scores(plan, settings))
+    scores = read_scores(plan, settings)
+    found = build_board(entry, scores)
     assert found.columns == ("dev", "sts12")
     texts = [[spread_text(row.numbers[column]) for column in found.columns] for row in found.rows]
     assert texts == [
@@ -158,6 +160,9 @@ def test_places_of_two_axes_have_their_own_scores_and_dev_chooses(settings: Sett
     ]
     assert [row.numbers["dev"].is_best for row in found.rows] == [False, False, False, True]
     assert found.verdict.startswith("dev chooses lr 2e-05, pooling mean with 81.50 ± 0.71; sts12")
+    flawed = {key: replace(own, is_flawed=not own.is_best) for key, own in scores.spreads.items()}
+    verdict = build_board(entry, replace(scores, spreads=flawed)).verdict
+    assert "; no other setting learnt anything" in verdict
 
 
 def test_places_with_the_same_best_number_are_named_and_flawed_ones_are_no_best(
@@ -169,9 +174,9 @@ def test_places_with_the_same_best_number_are_named_and_flawed_ones_are_no_best(
     flawed = {
         key: replace(own, is_flawed=True, is_best=False) for key, own in scores.spreads.items()
     }
-    assert build_board(entry, replace(scores, spreads=flawed)).verdict == (
-        "none can be the best: no training learnt anything"
-    )
+    board = build_board(entry, replace(scores, spreads=flawed))
+    assert board.verdict == "none can be the best: no training learnt anything"
+    assert _number("dev", board.rows[0]).plain == "51.50 ± 0.71 ✗"
     assert build_board(entry, scores).verdict == (
         "none is the best: lr 2e-05, pooling cls; lr 2e-05, pooling mean have the same dev"
     )

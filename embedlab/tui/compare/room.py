@@ -12,13 +12,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from embedlab.analysis.expressions import with_terms
 from embedlab.choices import Aggregate
 from embedlab.comparison.comparison import WHOLE, Comparison
 from embedlab.core.errors import EmbedlabError
+from embedlab.outcomes.selection import ItemSelection
 from embedlab.tui.compare.model import (
     BY,
     ForestLine,
@@ -204,9 +205,13 @@ class CompareRoom(Room):
             self.compare()
 
     @property
+    def selection(self) -> ItemSelection | None:
+        """The items that are compared; None: all."""
+        return self.view.selection if self.view is not None else None
+
+    @property
     def _is_whole(self) -> bool:
-        is_all = self.view is None or self.view.selection is None
-        return is_all and self.slicing == WHOLE
+        return self.selection is None and self.slicing == WHOLE
 
     @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
     def compare(self) -> None:
@@ -219,9 +224,8 @@ class CompareRoom(Room):
                 self._forget, "No item matches the filter: esc in the Data room clears it."
             )
             return
-        selection = self.view.selection if self.view is not None else None
         try:
-            comparison = compare_shown(shown, self.slicing, selection)
+            comparison = compare_shown(shown, self.slicing, self.selection)
         except EmbedlabError as error:
             self.hand_over(self.dashboard.report, error)
         else:
@@ -240,10 +244,6 @@ class CompareRoom(Room):
         self.dashboard.refresh_header()
 
     # drawing
-
-    def on_lines_resized(self) -> None:
-        """Draw the bars anew."""
-        self._draw()
 
     def _draw(self) -> None:
         forest = self.query_one("#forest", Lines)
@@ -293,6 +293,8 @@ class CompareRoom(Room):
         self.say("#forest-head", Content.styled(head, "bold $faint"))
         self.on_option_list_option_highlighted()  # it may be the same row, of other items
 
+    on_lines_resized = _draw
+
     def on_option_list_option_highlighted(self) -> None:
         """Show what is known of the row, and its models' scatter."""
         line, view = self.line, self.view
@@ -320,8 +322,7 @@ class CompareRoom(Room):
     @property
     def line(self) -> ForestLine | None:
         """The row under the cursor."""
-        index = self.query_one("#forest", OptionList).highlighted
-        return self._lines[index] if index is not None and index < len(self._lines) else None
+        return self.query_one("#forest", Lines).under_cursor(self._lines)
 
     # keys
 
@@ -414,9 +415,8 @@ class CompareRoom(Room):
             return tick
 
         say(faint("looking …"))
-        selection = self.view.selection if self.view is not None else None
         try:
-            explanation = explain_shown(self.dashboard.shown, models[1], selection, progress)
+            explanation = explain_shown(self.dashboard.shown, models[1], self.selection, progress)
         except EmbedlabError as error:
             say(Content(f"{error.message}\n{error.hint}"))
         except _Stale:

@@ -64,7 +64,7 @@ class Facts:
         columns = {"dataset": self.outcomes.rows["block"], GOLD: self.outcomes.column(GOLD)}
         frame = rank_errors(pl.DataFrame({**columns, **scores}), list(scores))
         errors = {name: _floats(frame[f"error({key})"]) for key, name in names.items()}
-        return {**errors, GAP: _floats(frame[GAP])}
+        return {**errors, GAP: _floats(frame[GAP] if len(names) > 1 else frame["error(0)"].abs())}
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -198,10 +198,13 @@ class Bins:
 
 
 def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
-    """The histogram of the numbers called NAME; None where there are none."""
+    """The histogram of the numbers called NAME; None where there are none, or where a filter by
+    them picks other items: it has no gap of one model.
+    """
     values = view.facts.numbers(name)
     finite = values[np.isfinite(values)]
-    if not len(finite) or finite.min() == finite.max():
+    is_other = name == GAP and len(view.facts.shown.columns) == 1
+    if is_other or not len(finite) or finite.min() == finite.max():
         return None
     limits = float(finite.min()), float(finite.max())
     whole_counts, _ = np.histogram(finite, count, limits)

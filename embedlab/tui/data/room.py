@@ -217,7 +217,7 @@ class DataRoom(Room):
         if self.view is None:
             self.sort = memory.get("sort", FILE)
             with self.line.prevent(Input.Changed):
-                self.line.value = memory.get("filter", "")
+                self.line.value = memory.get(f"filter {self.dashboard.shown_task}", "")
         models = (f'"{name}"' if "@" in name else name for name in shown.models)
         fields = [GOLD, DICE, GAP, *models]
         fields += [f"{name}:" for name in (*property_names(), "dataset", "note")]
@@ -273,7 +273,7 @@ class DataRoom(Room):
             if lacking := view.selection.datasets_without:
                 title += f" · no such values: {', '.join(lacking[:3])}"
         self.table.border_title = Content(title)
-        self.dashboard.remember("filter", view.expression)
+        self.dashboard.remember(f"filter {self.dashboard.shown_task}", view.expression)
         self.dashboard.remember("sort", view.sort)
         self.dashboard.take_view(view)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from embedlab.commands.grid import ScoresOptions, grid_scores
@@ -22,7 +22,7 @@ class BoardRow:
     run: str
     labels: Mapping[str, str]
     seeds: Mapping[int, Training | None]  # None: it waits
-    numbers: Mapping[str, CellSpread] = field(default_factory=dict)  # by column
+    numbers: Mapping[str, CellSpread]  # by column
 
     @property
     def share(self) -> float:
@@ -44,8 +44,8 @@ class Board:
     entry: Entry  # of the list: its states and what is done of its work
     rows: Sequence[BoardRow]
     columns: Sequence[str]  # the dev score, then datasets and averages
-    verdict: str = ""  # which place is the best, and which may be as good
-    left: str = ""  # time, with start-up and scoring, where they were measured
+    verdict: str  # which place is the best, and which may be as good
+    left: str  # time, with start-up and scoring, where they were measured
 
     @property
     def done(self) -> int:
@@ -110,21 +110,24 @@ def _verdict(rows: Sequence[BoardRow], columns: Sequence[str]) -> str:
     marked = [(row, row.numbers[column]) for row in rows if column in row.numbers]
     tied = {short_labels(row.labels): spread.mean for row, spread in marked if spread.is_tied}
     best_row = next((pair for pair in marked if pair[1].is_best), None)
-    if marked and all(spread.is_flawed for _, spread in marked):
+    others = sum(not spread.is_flawed for _, spread in marked) - 1
+    if marked and others < 0:
         return "none can be the best: no training learnt anything"
     if best_row is None:
         top = max(tied.values(), default=0.0)
         equal = [labels for labels, mean in tied.items() if top - mean < LAST_DIGIT / 2]
         names = first_few(equal, 3, separator="; ")
         return f"none is the best: {names} have the same {column}" if names else ""
-    if (other_count := len(marked) - 1) < 1:
+    if len(marked) < 2:
         return ""
     row, spread = best_row
-    if spread.sd is None:
+    if not others:
+        tie_text = "no other setting learnt anything"
+    elif spread.sd is None:
         tie_text = "of one seed each, so this may be chance"
     elif not tied:
         tie_text = "it is clearly above every other setting"
-    elif len(tied) == other_count:
+    elif len(tied) == others:
         tie_text = "every other setting may be as good"
     else:
         tie_text = f"as good may be {first_few(tied, 3)}"

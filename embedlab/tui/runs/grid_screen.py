@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 
 from embedlab.commands.grid_plan import cancel_grid
 from embedlab.core.printable import count_text, sparkline
@@ -181,7 +181,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         panel.border_title = Content(f"settings · by {self._sort}" if self._sort else "settings")
         hidden_count = len(set(shown_board.columns) - {title for title, _, _ in columns})
         hidden_note = f"  ‹ {count_text(hidden_count, 'more columns')}" if hidden_count else ""
-        panel.border_subtitle = f"* the best  = not distinguished{hidden_note}"
+        panel.border_subtitle = f"* the best  = not distinguished  ✗ learnt nothing{hidden_note}"
         self._show_place()
 
     def _columns(self, shown_board: Board, width: int) -> list[Column]:
@@ -208,16 +208,7 @@ class GridScreen(Guarded, Working, Screen[None]):
     @property
     def place(self) -> BoardRow | None:
         """The place under the cursor."""
-        highlighted = self.query_one("#places", OptionList).highlighted
-        return (
-            self._rows[highlighted]
-            if highlighted is not None and highlighted < len(self._rows)
-            else None
-        )
-
-    def on_option_list_option_highlighted(self) -> None:
-        """Show the cells of the place that was reached."""
-        self._show_place()
+        return self.query_one("#places", Lines).under_cursor(self._rows)
 
     def _show_place(self) -> None:
         """Show the cells of the place under the cursor, as they are now."""
@@ -248,6 +239,8 @@ class GridScreen(Guarded, Working, Screen[None]):
         pane = self.query_one("#cells", Static)
         pane.border_title = Content(row.run)
         pane.update(table)
+
+    on_option_list_option_highlighted = _show_place
 
     # keys
 
@@ -329,7 +322,9 @@ def _number(column: str, row: BoardRow) -> Content:
     spread = row.numbers.get(column)
     if spread is None:
         return faint("·")
-    sign, style = (
-        ("*", "bold") if spread.is_best else ("=", "") if spread.is_tied else ("", "$faint")
-    )
+    sign, style = "", "$faint"
+    if spread.is_best or spread.is_tied:
+        sign, style = ("*", "bold") if spread.is_best else ("=", "")
+    elif spread.is_flawed:
+        sign, style = "✗", "$text-warning"
     return Content.styled(f"{spread_text(spread)} {sign}", style)

@@ -300,9 +300,9 @@ async def dry_run(words: Sequence[str]) -> DryRun:
         text = output.decode(errors="replace").rstrip().rpartition("\n\n")[2]
         return DryRun(lines=tuple(line.removeprefix("# ") for line in text.splitlines()))
     cell_rows = json.loads(output)["rows"]
-    names = cell_rows[0].keys() - {"cell", "seed", "done", "seconds", "run"}
+    no_axes = {"cell", "seed", "done", "seconds", "run"}
     variants = dict.fromkeys(
-        "  ".join(f"{name.rpartition('.')[2]} {cell[name]}" for name in cell if name in names)
+        "  ".join(f"{name.rpartition('.')[2]} {cell[name]}" for name in cell if name not in no_axes)
         for cell in cell_rows
     )
     remaining = [cell for cell in cell_rows if not cell["done"]]

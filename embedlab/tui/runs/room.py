@@ -146,10 +146,6 @@ class RunsRoom(Room):
         self.set_class(self.size.width < _NARROW, "-narrow")
         self.set_class(self.size.width >= _WIDE, "-wide")
 
-    def on_lines_resized(self) -> None:
-        """Draw the runs for the room there is."""
-        self._show_list()
-
     @property
     def crumbs(self) -> Sequence[str]:
         """The run under the cursor."""
@@ -186,8 +182,7 @@ class RunsRoom(Room):
     def chosen(self) -> list[Entry]:
         """The marked entries, or the one under the cursor."""
         entries = [entry for entry in self.runs.entries if entry.name in self.marked]
-        highlighted = self.runs.entry
-        return entries or ([highlighted] if highlighted is not None else [])
+        return entries or [*filter(None, [self.runs.entry])]
 
     # following
 
@@ -225,7 +220,7 @@ class RunsRoom(Room):
         entries = self.runs_look.entries(self.words, self.unfolded, self.sort)
         highlighted = self.runs.entry
         stay_on = highlighted.name if highlighted is not None else None
-        if self.wanted is not None and self.wanted in {entry.name for entry in entries}:
+        if self.wanted in {entry.name for entry in entries}:
             stay_on, self.wanted = self.wanted, None
         self.runs.show(entries, self.marked, self.runs_look.time_s, stay_on)
         width = max(self.runs.scrollable_content_region.width, 20)
@@ -241,6 +236,8 @@ class RunsRoom(Room):
             self.say("#run-header", empty if self.runs_look.time_s else "reading …")
         self._show_facts()
         self.refresh_bindings()
+
+    on_lines_resized = _show_list
 
     # the panes
 

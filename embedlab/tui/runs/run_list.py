@@ -111,8 +111,7 @@ class RunList(Lines):
     @property
     def entry(self) -> Entry | None:
         """The entry under the cursor."""
-        index = self.highlighted
-        return self.entries[index] if index is not None and index < len(self.entries) else None
+        return self.under_cursor(self.entries)
 
     def show(
         self, entries: Sequence[Entry], marked: Mapping[str, int], now: float, stay_on: str | None
