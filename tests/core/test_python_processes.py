@@ -83,7 +83,7 @@ def test_processes_that_train_together_import_nothing_from_their_folder(
     hostile: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run_together(["--version"], 2) == 0
-    assert capfd.readouterr().out.startswith("embedlab ")
+    assert capfd.readouterr().out.count("embedlab ") == 1  # one of them talks
 
 
 @pytest.mark.usefixtures("hostile")

@@ -101,11 +101,6 @@ def test_what_is_not_a_runs_own_file_is_neither_read_nor_written(
     assert own.read_text() == "mine\n"
 
 
-def test_a_team_ends_well_when_all_of_it_does(capfd: pytest.CaptureFixture[str]) -> None:
-    assert launch.run_together(["recipes"], 2) == 0
-    assert capfd.readouterr().out.count("snli-supcl-3p3n") == 1  # one of them talks
-
-
 def test_a_team_ends_with_the_code_of_the_one_that_failed(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -17,6 +17,7 @@ from embedlab.runs.signature import (
     merged,
     part_differences,
 )
+from tests.refusal import refused
 
 # Separators, what percent-encoding writes, words with a meaning, bytes of a file name that are not
 # text, several alphabets.
@@ -85,9 +86,8 @@ def test_values_are_sorted_numbers_by_size_and_each_is_there_once() -> None:
     ],
 )
 def test_any_other_line_is_refused(line: str) -> None:
-    with pytest.raises(MissingError, match="not a signature") as caught:
+    with refused("not a signature", "newer embedlab", MissingError):
         Signature.parse(line)
-    assert "newer embedlab" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from embedlab.core.errors import MissingError
 from embedlab.runs import events
 from embedlab.runs.status import run_status
 from embedlab.runs.store import RunFolder
+from tests.refusal import refused
 from tests.runs.conftest import STEP
 from tests.stored_scores import say
 
@@ -114,9 +115,8 @@ def test_a_run_that_was_cancelled_before_it_began_has_lost_nothing(tmp_path: Pat
     run = RunFolder.of(tmp_path, "mine", 1)
     say(run, events.Cancelled(), events.Failed(message="stopped", exit_code=130))
     assert run_status(run).state == "cancelled"
-    with pytest.raises(MissingError, match="before it started") as refused:
+    with refused("before it started", "start it again with `embedlab train`", MissingError):
         run.recipe()
-    assert "start it again with `embedlab train`" in str(refused.value.hint)
 
 
 def test_a_folder_that_is_not_a_run_or_is_gone_is_unreadable(tmp_path: Path) -> None:

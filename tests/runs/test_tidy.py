@@ -7,6 +7,7 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import prune_run, sweep
+from tests.refusal import refused
 from tests.stored_scores import say
 
 SMALL = {"events.jsonl", "lock", "pid", "recipe.toml", "environment.json"}
@@ -71,12 +72,9 @@ def test_a_run_that_is_not_finished_or_lacks_its_model_keeps_its_checkpoints(
 
 def test_a_running_run_is_refused(run: RunFolder) -> None:
     filled(run, STARTED, FINISHED)
-    with (
-        RunFolder(run.path).lock(),
-        pytest.raises(EmbedlabError, match="in use by another process") as refused,
-    ):
+    follow = f"runs log {run.id} --follow"
+    with RunFolder(run.path).lock(), refused("in use by another process", follow, EmbedlabError):
         prune_run(run)
-    assert f"runs log {run.id} --follow" in refused.value.hint
     assert len(names(run)) == 9
 
 
