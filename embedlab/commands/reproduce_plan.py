@@ -160,7 +160,7 @@ def check_selection(options: ReproductionOptions) -> None:
                     f"{option} prints {printed}; remove one of the two",
                 )
             )
-    is_shown = is_typed["--html"] or is_typed["--figure"]
+    is_shown = bool(options.html or options.figure or options.models or options.unseen)
     is_named = table is not None or runs or options.claims
     refuse(
         (
@@ -175,12 +175,12 @@ def check_selection(options: ReproductionOptions) -> None:
         ),
         (
             is_shown and paper is None,
-            "--html and --figure show a paper's tables",
+            "--html, --figure, --row and --unseen are of a paper's tables",
             "name the paper, and a table or --from runs",
         ),
         (
             is_shown and (options.published_only or not is_named),
-            "--html and --figure show tables that are run or found here",
+            "--html, --figure, --row and --unseen are of tables that are run or found here",
             "name a table, or take --from runs",
         ),
     )

@@ -5,7 +5,7 @@ network.
 from pathlib import Path
 
 from embedlab.core.errors import MissingError
-from embedlab.core.network import OFFLINE, is_reachable
+from embedlab.core.network import is_reachable
 
 # No pickled weights and no code: only tokenizer, config, safetensors, and the training text of our
 # own exports.
@@ -31,7 +31,7 @@ def hub_folder(repository: str, revision: str | None = None, *, offline: bool = 
     if offline or not is_reachable():
         downloaded = downloaded_folder(repository, revision)
         if downloaded is None:
-            why_not = f"and {OFFLINE}" if offline else "and the hub is out of reach"
+            why_not = "and nothing is downloaded" if offline else "and the hub is out of reach"
             raise MissingError(
                 f"{repository!r} is not on this machine, {why_not}",
                 hint="give a folder, or run once with a network",
