@@ -142,6 +142,8 @@ async def test_both_sentences_can_be_edited_by_hand_or_by_a_rule_and_left(opened
         assert line.value == "dogs run"
         await pilot.press("escape")
         await until(pilot, lambda: app.focused is table)
+        pane.open(("red \x1b[31m", "b"), {}, {}, app.settings)
+        assert pane.typed[0] == "red \\u001b[31m"  # no terminal obeys it
 
 
 async def test_a_typed_pair_is_scored_under_the_signs_of_the_chosen_models(opened: Open) -> None:

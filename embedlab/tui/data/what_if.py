@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,6 +20,7 @@ from textual.widgets import Input, Static
 from embedlab.choices import EditRule
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
+from embedlab.core.printable import one_line
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.schema import unbuild
 from embedlab.core.settings import Settings
@@ -144,7 +146,7 @@ class WhatIf(VerticalScroll):
         self.scorer = self.scorer or ScorerProcess(settings)
         self._pair, self._before, self._places = pair, stored_scores, places
         for field, text in zip(self.query(Input), pair, strict=True):
-            field.value = text
+            field.value = one_line(text)  # without what moves the cursor of a terminal
         self.query(Input).first().focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -205,14 +207,14 @@ class WhatIf(VerticalScroll):
         answers = await self._scores(
             [pair, *(remaining_pair for _, _, remaining_pair in shortened)]
         )
-        width = max([9, *(len(word) for _, word, _ in shortened)]) + 2  # at least that of its title
+        width = max([9, *(cell_len(word) for _, word, _ in shortened)]) + 2  # of its title at least
         scores_of_model = {m: a for m, a in answers.items() if not isinstance(a, str)}
         head = "".join(
             f"{model_sign(self._places[m])} {shorten_middle(m, 12):<14}" for m in scores_of_model
         )
         lines = [Content.styled(f"{'each word':<{width}}{head}", "bold $faint")]
         for number, (side, word, _) in enumerate(shortened, start=1):
-            styled: list[tuple[str, str]] = [(f"{word:<{width}}", "" if side == 0 else "italic")]
+            styled: list[tuple[str, str]] = [(set_cell_size(word, width), "italic" * side)]
             for model, scores in scores_of_model.items():
                 effect = scores[0] - scores[number]
                 style = model_colour(self._places[model]) if abs(effect) >= 0.02 else "$faint"
