@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 _SENTENCES = ("sentence", "sentence1", "sentence2")
 
 
-WAYS_OUT = (
-    "missing: `embedlab data get DATASET --data DIR` with a network, or the files in DIR; truncated: "
-    "the whole corpus, or --allow-partial, which marks every number made from it"
-)
+WAYS_OUT = {
+    "unusable": "unusable: correct or remove damaged files; `embedlab data get DATASET --data DIR` "
+    "gets missing ones, with a network",
+    "truncated": "truncated: get the whole corpus, or --allow-partial, which marks every number made "
+    "from it",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,10 +201,10 @@ def check(options: DatasetsOptions, session: Session) -> Report:
         *("dataset [key]", "split [key]", "rows", "expected", "state", "skipped [text]"),
         "note [text]",
     )
-    unusable_names = {row["dataset"] for row in checked if row["state"] in _UNUSABLE}
-    is_whole = not unusable_names
+    is_whole = not any(row["state"] in _UNUSABLE for row in checked)
     published = {definition.name for _, _, definition, _ in splits if definition is not None}
-    notes = (WAYS_OUT,) if unusable_names & published else ()
+    states = {row["state"] for row in checked if row["dataset"] in published}
+    notes = [way for state, way in WAYS_OUT.items() if state in states]
     table = Table("Datasets checked", columns, checked, notes)
     return Report.of(table, is_whole=is_whole)
 

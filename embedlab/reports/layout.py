@@ -164,9 +164,15 @@ def _fit(
 
 
 def _part(
-    columns: Sequence[_Shown], width: float, *, breaks_numbers: bool = False
+    columns: Sequence[_Shown],
+    width: float,
+    *,
+    breaks_numbers: bool = False,
+    names: int | None = None,
 ) -> list[TableLine]:
-    """Return the lines of COLUMNS below an empty one; none where they do not fit."""
+    """Return the lines of COLUMNS below an empty one; none where they do not fit. Behind the first
+    NAMES of them, rows without any text or number are left out.
+    """
     fit = _fit(columns, width, breaks_numbers=breaks_numbers)
     if fit is None or not columns:
         return []
@@ -194,7 +200,8 @@ def _part(
     lines = [BLANK, *row([column.title for column in columns], "header")]
     lines.append(TableLine(f" {'─' * (sum(widths) + gap * (len(widths) - 1))}"))
     for texts in zip(*(column.cells for column in columns), strict=True):
-        lines += row(texts, "body")
+        if names is None or any(text not in {"", ABSENT} for text in texts[names:]):
+            lines += row(texts, "body")
     return lines
 
 
@@ -218,7 +225,12 @@ def _parts(columns: Sequence[_Shown], width: float, *, breaks_numbers: bool) -> 
         roles = [column.role for column in remaining]
         if roles[count:][:1] == ["difference"]:
             count = roles.index("difference") or count
-        lines += _part([*names, *remaining[:count]], width, breaks_numbers=breaks_numbers)
+        lines += _part(
+            [*names, *remaining[:count]],
+            width,
+            breaks_numbers=breaks_numbers,
+            names=len(names) if lines and remaining[0].kind == "text" else None,
+        )
         remaining = remaining[count:]
     return lines
 

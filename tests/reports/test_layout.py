@@ -63,6 +63,16 @@ def test_scores_and_differences_that_do_not_fit_together_are_parts_below_each_ot
     assert "−" not in lines[0]
 
 
+def test_a_part_of_texts_lists_the_rows_that_have_one() -> None:
+    columns = columns_of("dataset [key]", "skipped [text]", "note [text]")
+    rows = [
+        {"dataset": "whole", "skipped": "", "note": ""},
+        {"dataset": "short", "skipped": "2 blank", "note": "a hash is not recorded anywhere"},
+    ]
+    text = shown(Table("Checked", columns, rows), 40)
+    assert (text.count("whole"), text.count("short")) == (1, 2)
+
+
 def test_models_can_be_the_rows_without_differences() -> None:
     crossed = with_model_rows(compared(3))
     assert [column.title for column in crossed.columns] == ["model", *DATASETS]
