@@ -18,6 +18,7 @@ def cells(short_plan: GridPlan) -> Cells:
     return Cells(short_plan)
 
 
+FAILED = Attempt(state="failed", reason="why", errors=1)
 ENTRY = CellEntry(
     cell=Cell(
         number=1, variant=Variant(run="a", labels={}, recipe={}, rows=0.0), seed=1, runs=Path()
@@ -64,7 +65,7 @@ def test_a_done_cell_whose_run_is_gone_waits_again(cells: Cells) -> None:
 
 def test_a_cell_at_work_is_running_whatever_its_last_attempt_was(cells: Cells) -> None:
     cell = cells.plan.cell(1)
-    cells.record(cell, Attempt(state="failed", reason="why", errors=1))
+    cells.record(cell, FAILED)
     with CellLock(cell) as lock:
         assert lock.acquire()
         assert cells.entry(cell).state == "running"
@@ -80,7 +81,7 @@ def test_a_damaged_attempt_costs_another_try_alone(
     cells: Cells, damage: Callable[[bytes], bytes]
 ) -> None:
     cell = cells.plan.cell(1)
-    cells.record(cell, Attempt(state="failed", reason="why", errors=1))
+    cells.record(cell, FAILED)
     (log,) = cells.plan.folder.cells.glob("*.jsonl")
     log.write_bytes(damage(log.read_bytes()))
     assert cells.entry(cell).state == "waiting"
@@ -89,7 +90,7 @@ def test_a_damaged_attempt_costs_another_try_alone(
 
 
 def test_looking_writes_nothing(cells: Cells, tmp_path: Path) -> None:
-    cells.record(cells.plan.cell(1), Attempt(state="failed", reason="why", errors=1))
+    cells.record(cells.plan.cell(1), FAILED)
     before = sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))
     assert states(cells.plan) == ["failed", "waiting", "waiting"]
     assert before == sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))

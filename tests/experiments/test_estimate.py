@@ -84,17 +84,22 @@ def test_a_run_that_did_not_go_through_in_one_go_says_nothing_of_the_time(
     assert (cost.seconds, cost.measured) == (None, "nothing measured yet")
 
 
-def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
+@pytest.fixture
+def earlier(short_plan: GridPlan) -> None:
+    """A cell of an earlier grid that was trained and not scored."""
     write_run(short_plan, "other", [started(0.0), finished(9.0)])
     write_cell(short_plan, "other", 30.0)
+
+
+@pytest.mark.usefixtures("earlier")
+def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
     assert cost_of(short_plan).measured == "sts not measured yet"
     RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
     assert cost_of(short_plan).seconds is None
 
 
+@pytest.mark.usefixtures("earlier")
 def test_a_copy_of_attempts_under_another_name_is_of_no_cell(short_plan: GridPlan) -> None:
-    write_run(short_plan, "other", [started(0.0), finished(9.0)])
-    write_cell(short_plan, "other", 30.0)
     cells = GridFolder.of(short_plan.place.runs_folder, "grid-other").cells
     shutil.copy(cells / "other@1.jsonl", cells / "other@1 (copy).jsonl")
     assert cost_of(short_plan).measured == "sts not measured yet"

@@ -148,12 +148,6 @@ def test_where_takes_a_number_in_any_spelling(scored: GridPlan) -> None:
     assert typed == usual
 
 
-def test_unfinished_cells_are_counted(plan: GridPlan) -> None:
-    write_results(plan, list(plan.cells)[:4])
-    assert pivot(plan, ScoreFilter()).missing == 8
-    assert pivot(plan, ScoreFilter(task="transfer")).rows == ()
-
-
 def test_the_best_is_as_much_too_high_as_what_may_be_the_best_varies() -> None:
     spreads = {
         "good": CellSpread(values=(80.0, 81.0, 82.5)),
@@ -210,6 +204,8 @@ def test_dev_scores_are_those_of_finished_trainings_with_or_without_an_evaluatio
     assert dev.missing == len(others) + 1
     whole = pivot(plan, ScoreFilter())
     assert {cell for spread in whole.spreads.values() for cell in spread.cells} == {first.id}
+    assert whole.missing == len(others) + 2
+    assert pivot(plan, ScoreFilter(task="transfer")).rows == ()
 
 
 def test_a_dev_score_that_a_resumed_process_dropped_is_not_the_last(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """A process that trains `two_stages` or `short_stages` and kills itself."""
 
-import os
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ COMPLETE = "complete"
 
 
 def kill() -> NoReturn:
-    os.kill(os.getpid(), signal.SIGKILL)
+    signal.raise_signal(signal.SIGKILL)
     raise AssertionError("still alive")
 
 

@@ -1,6 +1,5 @@
 """A small recipe on `--data tiny`, and what is compared of two runs."""
 
-import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -192,7 +191,7 @@ def interrupted(
     def stop_there(meter: Meter, losses: Tensor, rows: int) -> None:
         taken(meter, losses, rows)
         if next(count) == steps:
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Meter, "add", stop_there)

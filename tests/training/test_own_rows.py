@@ -115,6 +115,12 @@ def test_files_of_a_recipe_file_are_relative_to_it_and_typed_ones_to_the_working
     assert typed.files == (str(tmp_path / "elsewhere" / "c.csv"),)
 
 
+def write_scores(folder: Path, factor: float, name: str = "rows.tsv") -> Path:
+    """A file of scored pairs, 0 to 15 times FACTOR."""
+    scores = {"score": [factor * number for number in NUMBERS]}
+    return write(folder / name, KINDS["own-scored-pairs"][1] | scores)
+
+
 def scale_of(highest: float, encoder: Path, folder: Path, *changes: str) -> str:
     """The scale of own scored pairs that a training states, where it is stated to be HIGHEST."""
     highest_score = f"objective.highest={highest}"
@@ -126,8 +132,7 @@ def scale_of(highest: float, encoder: Path, folder: Path, *changes: str) -> str:
 def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_one(
     tiny_encoder: Path, tmp_path: Path, factor: int
 ) -> None:
-    scores = {"score": [factor * number / 16 for number in NUMBERS]}
-    write(tmp_path / "rows.tsv", KINDS["own-scored-pairs"][1] | scores)
+    write_scores(tmp_path, factor / 16)
     stated = 2 * 15 / 16 * factor
     fault = rf"'rows.tsv': the scores are from 0 to [\d.]+, but objective.highest is {stated:g}"
     with pytest.raises(UsageError, match=fault) as error:
@@ -142,8 +147,7 @@ def test_scores_of_another_scale_than_the_stated_one_are_refused_with_the_right_
 def test_scores_that_are_low_on_any_usual_scale_are_refused_with_one_that_is_read(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    scores = {"score": [number / 1600 for number in NUMBERS]}
-    write(tmp_path / "rows.tsv", KINDS["own-scored-pairs"][1] | scores)
+    write_scores(tmp_path, 1 / 1600)
     with pytest.raises(UsageError) as error:
         scale_of(1, tiny_encoder, tmp_path)
     assert str(error.value.hint).startswith("state their scale: --set objective.highest=0.009375;")
@@ -153,9 +157,8 @@ def test_scores_that_are_low_on_any_usual_scale_are_refused_with_one_that_is_rea
 def test_the_scale_of_several_files_is_that_of_all_of_them(
     tiny_encoder: Path, tmp_path: Path
 ) -> None:
-    columns = KINDS["own-scored-pairs"][1]
-    low = write(tmp_path / "low.tsv", columns)
-    high = write(tmp_path / "high.tsv", columns | {"score": [number / 3 for number in NUMBERS]})
+    low = write_scores(tmp_path, 1 / 16, "low.tsv")
+    high = write_scores(tmp_path, 1 / 3, "high.tsv")
     said = scale_of(5, tiny_encoder, tmp_path, f'data.files=["{low}", "{high}"]')
     assert said == "own scores are from 0 to 5, objective.highest is 5"
     assert open_stages(own_recipe("own-pairs", tiny_encoder, tmp_path), SAMPLE, 1)[0].scale == ""

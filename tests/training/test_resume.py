@@ -1,6 +1,5 @@
 """A run that was stopped, in whichever way, ends as if it had not been."""
 
-import os
 import shutil
 import signal
 from collections.abc import Callable
@@ -128,7 +127,7 @@ def test_a_signal_while_sentences_are_tokenised_does_not_wait_for_the_first_step
     monkeypatch.setattr("embedlab.training.batching.TOKENISED_AT_ONCE", 8)
 
     def stop(_done: int, _total: int) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
 
     with pytest.raises(Interrupted, match="stopped by SIGTERM before step 1 of"):
         train(recipe_of(tiny_encoder, stage(rows=96)), progress=stop)
@@ -141,7 +140,7 @@ def test_a_signal_that_comes_too_late_for_a_run_ends_what_follows_it(
 
     def stop(event: events.Event) -> None:
         if isinstance(event, events.Finished):
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
 
     before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
     try:

@@ -34,6 +34,10 @@ def assert_equal(found: TokenRows, expected: TokenRows) -> None:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
+def assert_stored(encoder: TransformerEncoder, cache: Path) -> None:
+    assert_equal(stored_tokens(encoder, SENTENCES, cache), tokenise_in_parts(encoder, SENTENCES))
+
+
 @pytest.mark.parametrize("texts", [SENTENCES, PAIRS], ids=["sentences", "pairs"])
 def test_what_is_stored_is_what_the_tokenizer_gives_and_is_made_once(
     texts: list[Any],
@@ -89,14 +93,14 @@ def test_a_damaged_entry_is_made_again(
         file.unlink()
     else:
         file.write_bytes(change(file.read_bytes()))
-    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise_in_parts(encoder, SENTENCES))
+    assert_stored(encoder, tmp_path)
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
     encoder: TransformerEncoder, tmp_path: Path
 ) -> None:
     (tmp_path / "tokens").write_text("a file where the folder should be")
-    assert_equal(stored_tokens(encoder, SENTENCES, tmp_path), tokenise_in_parts(encoder, SENTENCES))
+    assert_stored(encoder, tmp_path)
 
 
 def test_requests_at_once_share_one_entry(

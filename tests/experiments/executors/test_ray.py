@@ -46,10 +46,14 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     started.shutdown()
 
 
+def run_ray(plan: GridPlan, cluster: Any, **options: Any) -> None:
+    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN), **options)
+
+
 @pytest.mark.slow
 def test_a_cluster_does_every_cell_once(plan: GridPlan, cluster: Any) -> None:
     prepare_grid(plan)
-    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN))
+    run_ray(plan, cluster)
     assert_each_done_once(plan)
 
 
@@ -67,7 +71,7 @@ def test_nodes_import_nothing_from_the_working_folder(
         )
     monkeypatch.chdir(tmp_path / "hostile")
     prepare_grid(plan)
-    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN))
+    run_ray(plan, cluster)
     assert_each_done_once(plan)
     assert not (tmp_path / "ran").exists()
 
@@ -86,7 +90,7 @@ def test_a_node_that_is_killed_loses_nothing(
             cluster.remove_node(node, allow_graceful=False)
             killed.append(node)
 
-    run_cells(plan, ray_tasks(plan, cluster.address, program=STAND_IN), show=show)
+    run_ray(plan, cluster, show=show)
     assert killed
     assert_each_done_once(plan)
 
