@@ -137,15 +137,14 @@ def _alternatives(name: str, settings: Settings) -> Iterator[str | NamedOption]:
 
 def needs_network(spec: ModelSpec) -> bool:
     """Whether the vectors of SPEC, or of a part of it, come from a server."""
-    return any(map(needs_network, spec.parts)) or spec.shipped.is_remote
+    return any(part.shipped.is_remote for part in spec.uncombined)
 
 
 def _check_endpoints(members: Sequence[ModelSpec], session: Session) -> None:
     """Record which models answer at the addresses of MEMBERS; one that is another than before is
     reported.
     """
-    for spec in members:
-        _check_endpoints(spec.parts, session)
+    for spec in chain.from_iterable(member.uncombined for member in members):
         if spec.shipped.is_remote:
             from embedlab.encoders.kinds.endpoint import check_identity
 
@@ -270,7 +269,7 @@ def encode_once(
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_cached
 
-    for transformer in _transformers(spec):
+    for transformer in (part for part in spec.uncombined if part.is_transformer):
         encoder = load_cached(
             transformer,
             machine(settings),
@@ -279,13 +278,6 @@ def encode_once(
             offline=settings.offline,
         )
         encoder.store(sentences, start_progress("sentences"))
-
-
-def _transformers(spec: ModelSpec) -> Iterator[ModelSpec]:
-    if spec.is_transformer:
-        yield spec
-    for part in spec.parts:
-        yield from _transformers(part)
 
 
 Results = dict[str, list[TaskResult]]  # by model, one a member; none of one that cannot do the task

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from embedlab.core.errors import Hint, MissingError, RecipeValue, UsageError
@@ -127,9 +128,14 @@ class ModelSpec(NameOptions):
         return not options.isdisjoint(self.typed)
 
     @property
+    def uncombined(self) -> tuple["ModelSpec", ...]:
+        """The models that a combination is made of; of any other model itself."""
+        return tuple(chain.from_iterable(part.uncombined for part in self.parts)) or (self,)
+
+    @property
     def is_fitted(self) -> bool:
         """Whether a vector depends on the other sentences that are encoded with it."""
-        return self.whiten == FIT or any(part.is_fitted for part in self.parts)
+        return any(spec.whiten == FIT for spec in self.uncombined)
 
     @property
     def untransformed(self) -> "ModelSpec":

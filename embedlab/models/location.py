@@ -104,11 +104,13 @@ def backends(spec: ModelSpec) -> tuple[str, ...]:
     """Return the backends of SPEC: "torch" for transformers, "numpy" for word vectors, "python" for
     words.
     """
-    if spec.parts:
-        return tuple(sorted({name for part in spec.parts for name in backends(part)}))
+    return tuple(sorted({_backend(part) for part in spec.uncombined}))
+
+
+def _backend(spec: ModelSpec) -> str:
     if spec.is_prefixed:
-        return (spec.shipped.backend,)
-    return ("python" if spec.counts_words else "torch",)
+        return spec.shipped.backend
+    return "python" if spec.counts_words else "torch"
 
 
 def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:

@@ -415,7 +415,7 @@ def model_columns(model: Model) -> ModelColumns:
         members=tuple(spec.name for spec in model.members),
         seeds=tuple(spec.seed for spec in model.members if spec.seed is not None),
         runs=tuple(_runs_behind(spec) for spec in model.members),
-        is_published=all(_is_published(spec) for spec in model.members),
+        is_published=all(_is_published(part) for spec in model.members for part in spec.uncombined),
     )
 
 
@@ -423,8 +423,6 @@ def _is_published(spec: ModelSpec) -> bool:
     """Return whether a member is a checkpoint of the hub or of a package, a published table or a
     rule, and not a run or a folder.
     """
-    if spec.parts:
-        return all(_is_published(part) for part in spec.parts)
     if spec.adapter is not None:
         return False
     if spec.kind == "folder":
@@ -434,6 +432,5 @@ def _is_published(spec: ModelSpec) -> bool:
 
 def _runs_behind(spec: ModelSpec) -> frozenset[str]:
     """Return the runs that a member is made of, however it is read."""
-    if spec.parts:
-        return frozenset().union(*(_runs_behind(part) for part in spec.parts))
-    return frozenset({RunFolder(Path(spec.location).parent).id} if spec.is_run else ())
+    runs = (Path(part.location).parent for part in spec.uncombined if part.is_run)
+    return frozenset(RunFolder(run).id for run in runs)

@@ -132,14 +132,10 @@ def foreign_models(spec: ModelSpec) -> Iterator[ModelSpec]:
     """Yield the models with weights in SPEC, and those that its runs started from, that embedlab
     did not train.
     """
-    for part in spec.parts:
-        yield from foreign_models(part)
-    if spec.parts or spec.counts_words:
-        return
-    if not runs_in(spec):
-        yield spec
-    starts = (start for run in lineage(spec) for start in starting_models(run))
-    yield from (start for start in starts if not runs_in(start))
+    for part in spec.uncombined:
+        if not part.counts_words:
+            starts = (start for run in lineage(part) for start in starting_models(run))
+            yield from (model for model in (part, *starts) if not runs_in(model))
 
 
 def published_folder(spec: ModelSpec) -> Path | None:
@@ -273,15 +269,11 @@ def _stated_texts(spec: ModelSpec) -> Iterator[tuple[bool, tuple[str, ...] | Non
     training text, or that of the encoder that it started from: empty for random weights, None
     where it is unknown.
     """
-    if spec.parts:
-        for part in spec.parts:
-            yield from _stated_texts(part)
-    elif not spec.counts_words:
-        # What an adapter was trained on is not stated by its base.
-        if spec.adapter is None:
-            yield bool(runs_in(spec)), _stated_corpora(spec)
-        else:
-            yield False, None
+    for part in spec.uncombined:
+        if part.adapter is not None:
+            yield False, None  # what an adapter was trained on is not stated by its base
+        elif not part.counts_words:
+            yield bool(runs_in(part)), _stated_corpora(part)
 
 
 def is_text_unknown(spec: ModelSpec) -> bool:

@@ -113,11 +113,9 @@ def is_scored_row(spec: ModelSpec, similar: pl.Series) -> pl.Series:
 
 def _computes(spec: ModelSpec) -> bool:
     """Return whether SPEC computes vectors; scores that were brought may lack pairs."""
-    if spec.shipped.score_rows is not None:
-        return False
-    if spec.parts:
-        return all(map(_computes, spec.parts))
-    return not spec.is_prefixed or encoder_kind(spec.kind).has_vectors
+    return all(
+        not part.is_prefixed or encoder_kind(part.kind).has_vectors for part in spec.uncombined
+    )
 
 
 def _row_similarities(
