@@ -27,7 +27,7 @@ from embedlab.encoders.encoder import (
     no_token_sum,
     single_texts,
 )
-from embedlab.encoders.weight_checks import PADDED_ROWS, WHOLE, one_line_errors, read_tensors
+from embedlab.encoders.weight_checks import PADDED_ROWS, WHOLE, read_tensors, reading_file
 from embedlab.encoders.word_tokens import WordTokens
 from embedlab.models.folder import Usage
 from embedlab.models.folder_files import (
@@ -60,7 +60,7 @@ class TokenTable:
         """
         cut_texts = [text[: self.most_characters] for text in texts]
         # some damage appears only when a text is read
-        with one_line_errors(self.folder, "tokenizer"):
+        with reading_file(self.folder, "tokenizer"):
             tokens = self._words.tokens_of(cut_texts)
         cut_tokens = [ids[: self.most_tokens] for ids in tokens]
         is_cut = np.not_equal(_lengths(cut_texts), _lengths(texts))
@@ -79,7 +79,7 @@ class TokenTable:
         each, and where each token is.
         """
         text = f"{prompt}{sentence}"[: self.most_characters]
-        with one_line_errors(self.folder, "tokenizer"):
+        with reading_file(self.folder, "tokenizer"):
             encoding = self.tokenizer.encode(text, add_special_tokens=False)
         tokens: list[int] = []
         spans: list[tuple[int, int] | None] = []
@@ -126,7 +126,7 @@ def read_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer.json, and make it pad nothing."""
     if not path.is_file():
         raise MissingError(f"{str(path.parent)!r} has no {path.name}", hint=WHOLE)
-    with one_line_errors(path.parent, "tokenizer"):
+    with reading_file(path.parent, "tokenizer"):
         tokenizer = Tokenizer.from_file(str(path))
         tokenizer.no_padding()
     return tokenizer

@@ -32,12 +32,12 @@ _HOLDING = Lock()  # of what replaces stderr
 
 
 @contextmanager
-def one_line_errors(folder: Path, description: str) -> Iterator[None]:
-    """Turn any exception of a library that reads what DESCRIPTION says in FOLDER into a one-line
-    error.
+def reading_file(folder: Path, description: str) -> Iterator[None]:
+    """Turn any exception of transformers and tokenizers over what DESCRIPTION says in FOLDER, files
+    that are not trusted, into a one-line error, and silence transformers.
     """
     try:
-        with _without_panic_messages():
+        with _without_panic_messages(), silence_transformers():
             yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise
@@ -339,15 +339,6 @@ def refuse_infinite(file: str, tensors: Iterable[tuple[str, Tensor]], *, hint: s
         raise MissingError(
             f"{file}: numbers that are not finite in {_describe_tensors(broken)}", hint=hint
         )
-
-
-@contextmanager
-def reading_file(folder: Path, description: str) -> Iterator[None]:
-    """Turn any exception of transformers and tokenizers over untrusted files into a one-line error,
-    and silence transformers.
-    """
-    with one_line_errors(folder, description), silence_transformers():
-        yield
 
 
 def weights_name(folder: Path) -> str:

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError
 from embedlab.encoders.device import Machine
-from embedlab.encoders.weight_checks import one_line_errors
+from embedlab.encoders.weight_checks import reading_file
 from tests.encoders.opening import opened
 
 
@@ -24,7 +24,7 @@ def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(
     first_began, second_began, first_ended = Event(), Event(), Event()
 
     def first() -> None:
-        with one_line_errors(Path("x"), "tokenizer"):
+        with reading_file(Path("x"), "tokenizer"):
             first_began.set()
             assert second_began.wait(10)
             os.write(2, b"first\n")
@@ -32,7 +32,7 @@ def test_two_threads_that_load_at_the_same_time_leave_stderr_as_it_was(
 
     def second() -> None:
         assert first_began.wait(10)
-        with one_line_errors(Path("y"), "tokenizer"):
+        with reading_file(Path("y"), "tokenizer"):
             second_began.set()
             assert first_ended.wait(10)
             os.write(2, b"second\n")
