@@ -64,21 +64,23 @@ def prepare_backbone(
     if machine.precision == "int8":
         quantise(backbone)
         notes = (NOTE,)
+    is_packing = uses_onednn = False
     is_on = machine.device.type == "cpu" and machine.has_cpu_engine
     if is_on and not hasattr(backbone, "hf_device_map"):
         use_bits(backbone)
         uses_onednn = use_onednn(backbone)
-        if not is_padded and layer is None and can_pack(backbone):
+        is_packing = not is_padded and layer is None and can_pack(backbone)
+        if is_packing:
             make_packable(backbone)
-            return Forward(
-                backbone,
-                pool,
-                is_packing=True,
-                is_first_only=is_first_only,
-                uses_onednn=uses_onednn,
-                notes=notes,
-            )
-    return Forward(backbone, pool, layer=layer, notes=notes)
+    return Forward(
+        backbone,
+        pool,
+        layer=layer,
+        is_packing=is_packing,
+        is_first_only=is_first_only,
+        uses_onednn=uses_onednn,
+        notes=notes,
+    )
 
 
 def describe_engine(*, is_on: bool) -> str:

@@ -124,11 +124,9 @@ def read_usage(folder: Path, wishes: UsageOptions | None = None) -> Usage:
     for path in filter(None, (folder, adapter)):
         refuse_devices(path)
     statement, prompts, modules = read_statement(folder), read_prompts(folder), read_modules(folder)
-    files = TransformerFiles(weights=modules.source, tokenizer=modules.source)
     if modules.is_static:
         _refuse_options_of_transformers(folder, wishes, adapter)
-    else:
-        files = transformer_files(modules.source, adapter)
+    files = transformer_files(modules.source, adapter)
     read_folders = sorted({modules.source, files.weights, files.tokenizer})
     notes = native_notes(folder, read_folders, wishes.code, is_ours=(folder / STATEMENT).is_file())
     pooling = wishes.pooling or _own_pooling(folder, statement) or modules.pooling

@@ -6,6 +6,7 @@ the tokens' vectors, as its `embed` gives it by default.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -139,17 +140,10 @@ def _broken_line(path: Path, number: int, reason: str) -> MissingError:
 
 
 def _vector_length(path: str) -> int | None:
-    """The length of the vectors in a text file: its first line is two counts, the second of them
-    this, or a word with its numbers.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            header = file.readline().split()
-    except OSError:
-        return None
-    if len(header) == 2 and all(field.isdigit() for field in header):
-        return int(header[1])
-    return max(len(header) - 1, 0) or None
+    """The length of the first vector in a text file; None where it cannot be read."""
+    with suppress(OSError, MissingError):
+        return next((len(row) for _, _, row in _read_rows(Path(path))), None)
+    return None
 
 
 WORD_VECTORS = EncoderKind(
