@@ -190,27 +190,6 @@ def no_similarities(message: str, *, hint: str) -> Callable[[str], NoReturn]:
     return refuse
 
 
-class Encoder(PairScorer, Protocol):
-    """A scorer that has a vector for each sentence; its scores are the similarity of two
-    vectors.
-    """
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-
-    @property
-    def similarity(self) -> Similarity:
-        """How two vectors are compared."""
-
-    def encode(
-        self, sentences: Sequence[Text], progress: ProgressCallback | None = None
-    ) -> Vectors:
-        """One vector a sentence, in order; equal sentences are computed once. Pairs of texts are
-        for transformers alone.
-        """
-
-
 def refuse_not_finite(
     name: str,
     numbers: NDArray[np.floating[Any]],
@@ -273,11 +252,15 @@ class CountingEncoder:
         return replace(self.stated, **counts, notes=(*self.stated.notes, *self.number_notes))
 
 
-class VectorScorer(CountingEncoder):
-    """A model that scores two texts by the similarity of their vectors."""
+class Encoder(CountingEncoder):
+    """A scorer that has a vector for each sentence; its scores are the similarity of two
+    vectors.
+    """
 
     name: str
-    similarity: Similarity = "cosine"
+    fingerprint: str
+    dim: int  # length of a vector
+    similarity: Similarity = "cosine"  # how two vectors are compared
 
     # texts that another model refuses: none has a vector
     refused_texts: frozenset[str] = frozenset()
@@ -295,7 +278,9 @@ class VectorScorer(CountingEncoder):
     def encode(
         self, sentences: Sequence[Text], progress: ProgressCallback | None = None
     ) -> Vectors:
-        """One vector a sentence, in order."""
+        """One vector a sentence, in order; equal sentences are computed once. Pairs of texts are
+        for transformers alone.
+        """
         self.refuse_others(sentences)
         unique, index = distinct_texts(sentences)
         return self.embed(unique, progress)[index]

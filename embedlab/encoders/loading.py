@@ -24,7 +24,6 @@ from embedlab.encoders.encoder import (
     RefusedTextsError,
     Text,
     Vectors,
-    VectorScorer,
     no_token_sum,
     refuse_not_finite,
     single_texts,
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from embedlab.encoders.transformer import TransformerEncoder
 
 
-class PrefixedEncoder(VectorScorer):
+class PrefixedEncoder(Encoder):
     """The vectors of what an encoder kind opened, each distinct sentence encoded once."""
 
     def __init__(self, *, spec: ModelSpec, fingerprint: str, inner: SentenceEncoder) -> None:
@@ -70,7 +69,7 @@ class PrefixedEncoder(VectorScorer):
         self._refused: dict[str, None] = {}  # in order
 
     @cached_property
-    def dim(self) -> int:
+    def dim(self) -> int:  # type: ignore[override]  # may need the vector of a text
         """Length of a vector: as the encoder states, otherwise of the vector of a sentence."""
         inner_dim = getattr(self._inner, "dim", None)
         if isinstance(inner_dim, int):

@@ -20,10 +20,10 @@ from embedlab.analysis.word_effects import WeightedTokens
 from embedlab.core.errors import MissingError
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import (
+    Encoder,
     EncoderFacts,
     Text,
     Vectors,
-    VectorScorer,
     no_token_sum,
     single_texts,
 )
@@ -136,7 +136,7 @@ SENTENCES_AT_ONCE = 16_384  # tokenised together, so that progress is seen and i
 
 
 @dataclass(kw_only=True, eq=False)
-class StaticEncoder(VectorScorer):
+class StaticEncoder(Encoder):
     """Sentences to the mean of their tokens' vectors; a sentence without any known token has
     zeros.
     """

@@ -26,7 +26,6 @@ from embedlab.encoders.encoder import (
     EncoderFacts,
     Text,
     Vectors,
-    VectorScorer,
     shift_progress,
 )
 from embedlab.encoders.kinds.brought import read_vectors
@@ -59,7 +58,7 @@ COMBINATIONS: dict[Combination, Callable[[Sequence[Vectors]], Vectors]] = {
 }
 
 
-class CombinedEncoder(VectorScorer):
+class CombinedEncoder(Encoder):
     """Several encoders whose vectors of a sentence are combined; averages need equal dimensions."""
 
     def __init__(self, *, name: str, kind: Combination, parts: Sequence[Encoder]) -> None:
@@ -151,7 +150,7 @@ def fit_whitening(vectors: Vectors, dim: int | None) -> Whitening:
     return Whitening(mean=mean, matrix=axes * (signs * scales), fitted_on=count)
 
 
-class TransformedEncoder(VectorScorer):
+class TransformedEncoder(Encoder):
     """The vectors of INNER after the steps that SPEC states: whitening, the first `dim` components
     of the whitened vectors, length 1, fewer bits.
 
@@ -168,7 +167,7 @@ class TransformedEncoder(VectorScorer):
         self.similarity = "cosine" if spec.bits == 1 else inner.similarity
 
     @property
-    def dim(self) -> int:
+    def dim(self) -> int:  # type: ignore[override]  # that of the inner encoder may come late
         """Length of a vector."""
         return min(self._inner.dim, self._whitened_dim or self._inner.dim)
 

@@ -19,10 +19,10 @@ from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine, is_asynchronous, send_tensor
 from embedlab.encoders.encoder import (
+    Encoder,
     EncoderFacts,
     Text,
     Vectors,
-    VectorScorer,
     no_token_sum,
     refuse_not_finite,
 )
@@ -64,7 +64,7 @@ TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and i
 
 
 @dataclass(kw_only=True, eq=False)
-class TransformerEncoder(VectorScorer):
+class TransformerEncoder(Encoder):
     """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is
     in its batch.
     """

@@ -27,12 +27,12 @@ from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.encoder import (
+    Encoder,
     EncoderFacts,
     RefusedTextsError,
     Text,
     TextKeys,
     Vectors,
-    VectorScorer,
     count_characters,
     distinct_texts,
     sentence_keys,
@@ -230,7 +230,7 @@ SENTENCES_PER_SAVE = 16_384  # computed and stored together, so that interrupted
 
 
 @dataclass(kw_only=True, eq=False)
-class CachedEncoder(VectorScorer):
+class CachedEncoder(Encoder):
     """An encoder that reads known vectors from the cache and stores new ones as they are computed.
 
     LOAD is called when the first sentence is new. The encoder must not change: one in training has

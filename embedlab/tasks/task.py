@@ -27,7 +27,7 @@ from embedlab.core.printable import OVERLAP
 from embedlab.data.marks import data_marks
 from embedlab.data.published import state_remarks
 from embedlab.data.source import Source, open_available, open_scored
-from embedlab.encoders.encoder import DescribedModel, Encoder, EncoderFacts, VectorScorer
+from embedlab.encoders.encoder import DescribedModel, Encoder, EncoderFacts
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import (
     SENTENCES,
@@ -670,6 +670,6 @@ def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, torch.dev
         cache_gib=settings.cache_gib,
         offline=settings.offline,
     )
-    if spec.refused_texts and isinstance(encoder, VectorScorer):
+    if spec.refused_texts:
         encoder.refused_texts = frozenset(spec.refused_texts)
     return encoder, machine_facts.device

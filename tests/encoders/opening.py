@@ -15,13 +15,13 @@ from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
-from embedlab.encoders.encoder import Encoder, Text, VectorScorer
+from embedlab.encoders.encoder import Encoder, Text
 from embedlab.encoders.loading import load_encoder, scorer_for
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.location import spec_fingerprint
 
 
-class TableEncoder(VectorScorer):
+class TableEncoder(Encoder):
     """The rows of VECTORS as the vectors of a, b, c and so on."""
 
     def __init__(self, name: str, vectors: np.ndarray) -> None:
