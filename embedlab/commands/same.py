@@ -126,7 +126,7 @@ def same(options: SameOptions, session: Session) -> Report:
     """
     import numpy as np
 
-    from embedlab.encoders.encoder import RefusedTextsError, encode_accepted
+    from embedlab.encoders.encoder import RefusedTextsError
     from embedlab.encoders.same import Search, VariedReference
     from embedlab.evaluation import needs_network, only_member, resolve_model
 
@@ -152,7 +152,7 @@ def same(options: SameOptions, session: Session) -> Report:
     texts = _file_texts(served_spec) if served_spec.kind == "vectors" else _texts(reference)
     with session.progress("encoding") as tick:
         try:
-            vectors, is_accepted = encode_accepted(encoder, [text.text for text in texts], None)
+            vectors, is_accepted = encoder.encode_accepted([text.text for text in texts], None)
         except RefusedTextsError:  # all of them
             is_accepted = np.zeros(len(texts), np.bool_)
         accepted_count = int(is_accepted.sum())

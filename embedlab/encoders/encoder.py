@@ -294,8 +294,39 @@ class Encoder(CountingEncoder):
     def score(
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.float32]:
-        """The similarity of each pair."""
-        return score_by_vectors(self, first, second, progress, similarity=self.similarity)
+        """The similarity of each pair by its vectors, nan where a sentence is refused; a sentence
+        of several pairs is encoded once.
+        """
+        sentences, index = distinct_texts([*first, *second])
+        vectors, is_accepted = self.encode_accepted(sentences, progress)
+        left, right = index[: len(first)], index[len(first) :]
+        scores = row_similarities(vectors, left, vectors, right, self.similarity)
+        scores[~(is_accepted[left] & is_accepted[right])] = np.nan
+        return scores
+
+    def encode_accepted(
+        self, sentences: Sequence[str], progress: ProgressCallback | None
+    ) -> tuple[Vectors, NDArray[np.bool_]]:
+        """Return a vector of each sentence, zeros where it is refused alone, and which it
+        accepts. If all are refused, the error is raised.
+        """
+        refused_texts: set[str] = set()
+        while True:
+            is_accepted = np.array(
+                [sentence not in refused_texts for sentence in sentences], np.bool_
+            )
+            try:
+                accepted = self.encode([*compress(sentences, is_accepted)], progress)
+                break
+            except RefusedTextsError as error:
+                refused_texts |= {text for text, _ in error.refused}
+                if refused_texts.issuperset(sentences):
+                    raise
+        if not refused_texts:
+            return accepted, is_accepted
+        vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
+        vectors[is_accepted] = accepted
+        return vectors, is_accepted
 
 
 def _number_notes(vectors: Vectors) -> tuple[str, ...]:
@@ -401,45 +432,3 @@ def similarity_rows(first: Vectors, second: Vectors, similarity: Similarity) -> 
         lengths[is_zero] = 1
     np.divide(dots, lengths, out=dots)
     return dots.clip(-1, 1, out=dots).astype(np.float32)
-
-
-def encode_accepted(
-    encoder: Any, sentences: Sequence[str], progress: ProgressCallback | None
-) -> tuple[Vectors, NDArray[np.bool_]]:
-    """Return a vector of each sentence, zeros where the encoder refuses it alone, and which it
-    accepts. If the encoder refuses all, its error is raised.
-    """
-    refused_texts: set[str] = set()
-    while True:
-        is_accepted = np.array([sentence not in refused_texts for sentence in sentences], np.bool_)
-        try:
-            accepted = encoder.encode([*compress(sentences, is_accepted)], progress)
-            break
-        except RefusedTextsError as error:
-            refused_texts |= {text for text, _ in error.refused}
-            if refused_texts.issuperset(sentences):
-                raise
-    if not refused_texts:
-        return accepted, is_accepted
-    vectors = np.zeros((len(sentences), accepted.shape[1]), np.float32)
-    vectors[is_accepted] = accepted
-    return vectors, is_accepted
-
-
-def score_by_vectors(
-    encoder: Any,
-    first: Sequence[str],
-    second: Sequence[str],
-    progress: ProgressCallback | None = None,
-    *,
-    similarity: Similarity = "cosine",
-) -> NDArray[np.float32]:
-    """Similarity of each pair by its vectors, nan where the encoder refuses a sentence; a sentence
-    of several pairs is encoded once.
-    """
-    sentences, index = distinct_texts([*first, *second])
-    vectors, is_accepted = encode_accepted(encoder, sentences, progress)
-    left, right = index[: len(first)], index[len(first) :]
-    scores = row_similarities(vectors, left, vectors, right, similarity)
-    scores[~(is_accepted[left] & is_accepted[right])] = np.nan
-    return scores

@@ -20,7 +20,7 @@ from embedlab.core.session import StartProgress, unseen
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Dataset, DatasetState, Part
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import Encoder, Vectors, distinct_texts, encode_accepted
+from embedlab.encoders.encoder import Encoder, Vectors, distinct_texts
 from embedlab.models.catalog import ModelSpec
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.outcomes import SENTENCES, StoredOutcomes
@@ -326,7 +326,7 @@ def task_features(
     """
     texts = pl.concat([task.frame[side] for side in task.sides])
     sentences, index = distinct_texts(texts.to_list())
-    vectors, is_accepted = encode_accepted(encoder, sentences, start_progress("sentences"))
+    vectors, is_accepted = encoder.encode_accepted(sentences, start_progress("sentences"))
     sides = index.reshape(len(task.sides), -1)  # (sides, rows)
     is_readable = is_accepted[sides].all(axis=0)
     readable_task = replace(task, frame=task.frame.filter(pl.Series(is_readable)))

@@ -20,7 +20,6 @@ from embedlab.encoders.encoder import (
     Vectors,
     cosines,
     distinct_texts,
-    encode_accepted,
     mean_cosine,
     unit_vectors,
 )
@@ -149,7 +148,7 @@ def evaluate_geometry(
     columns = [part.frame[side] for part in parts for side in SENTENCES]
     sentences, index = distinct_texts(list(chain(*columns)))
     report = progress("sentences") if progress else None
-    vectors, is_accepted = encode_accepted(encoder, sentences, report)
+    vectors, is_accepted = encoder.encode_accepted(sentences, report)
     scores: list[StoredScore] = []
     notes: list[str] = []
     end = 0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from embedlab.encoders import encoder
-from embedlab.encoders.encoder import cosines, distinct_texts, score_by_vectors
+from embedlab.encoders.encoder import cosines, distinct_texts
 from tests.encoders.opening import TableEncoder
 
 
@@ -30,6 +30,6 @@ def test_a_vector_has_cosine_one_with_itself_exactly() -> None:
 def test_pairs_are_scored_in_pieces_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
     words = TableEncoder("w", vectors)
-    whole = score_by_vectors(words, "abcda", "bbacd")
+    whole = words.score("abcda", "bbacd")
     monkeypatch.setattr(encoder, "PAIRS_AT_ONCE", 2)
-    assert score_by_vectors(words, "abcda", "bbacd").tolist() == whole.tolist()
+    assert words.score("abcda", "bbacd").tolist() == whole.tolist()

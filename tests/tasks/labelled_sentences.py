@@ -9,7 +9,7 @@ import numpy as np
 
 from embedlab.core.session import ProgressCallback
 from embedlab.data.source import Source
-from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors
 
 WORDS = ("dull", "fine", "odd", "grand", "calm", "loud")
 
@@ -69,7 +69,7 @@ def write_probing(path: Path, rows: int = 60) -> None:
     )
 
 
-class WordEncoder:
+class WordEncoder(Encoder):
     """Counts of the known words and the length in letters; it remembers which sentences were
     requested.
     """

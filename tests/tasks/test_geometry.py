@@ -12,7 +12,7 @@ from scipy.stats import entropy, skew
 
 from embedlab.core.session import ProgressCallback
 from embedlab.data.dataset import Part
-from embedlab.encoders.encoder import EncoderFacts, Vectors
+from embedlab.encoders.encoder import Encoder, EncoderFacts, Vectors
 from embedlab.tasks import geometry
 from embedlab.tasks.geometry import (
     alignment,
@@ -95,7 +95,7 @@ def test_hubness_is_the_skewness_of_the_occurrences() -> None:
     assert hubness(cloud(11)) == 0  # each is a neighbour of all the others
 
 
-class Lengths(Refusing):
+class Lengths(Refusing, Encoder):
     """The same as an encoder of embedlab, which remembers what was requested."""
 
     name, fingerprint, facts = "lengths", "ab", EncoderFacts()
