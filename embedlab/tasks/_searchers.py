@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -125,24 +125,22 @@ def similarities_of(
     query: PairScorer, document: PairScorer, queries: Queries, start_progress: StartProgress
 ) -> Similarities:
     """Return the similarities of all queries with all documents: by vectors where there are any."""
-    if not hasattr(query, "encode"):
+    if not (isinstance(query, Encoder) and isinstance(document, Encoder)):
         return TextSearch(
             scorer=query,
             first=queries.texts,
             second=queries.candidates,
             progress=start_progress("pairs"),
         )
-    query_encoder = cast("Encoder", query)
-    document_encoder = cast("Encoder", document)
-    if query_encoder is document_encoder:
+    if query is document:
         # at once: whitening that is fitted to the texts needs all of them
         texts = [*queries.texts, *queries.candidates]
-        vectors = query_encoder.encode(texts, start_progress("sentences"))
+        vectors = query.encode(texts, start_progress("sentences"))
         first, second = np.split(vectors, [len(queries.texts)])
     else:
-        first = query_encoder.encode(queries.texts, start_progress(f"{QUERY} texts"))
-        second = document_encoder.encode(queries.candidates, start_progress(f"{DOCUMENT} texts"))
-    return VectorSearch(first=first, second=second, similarity=query_encoder.similarity)
+        first = query.encode(queries.texts, start_progress(f"{QUERY} texts"))
+        second = document.encode(queries.candidates, start_progress(f"{DOCUMENT} texts"))
+    return VectorSearch(first=first, second=second, similarity=query.similarity)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
