@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from embedlab.core.settings import Settings
     from embedlab.data.dataset import DatasetState, Part
     from embedlab.models.catalog import ModelSpec
+    from embedlab.models.encoder_kind import RowScores
 
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 METHODS = ("spearman", "pearson")
@@ -55,8 +56,8 @@ def similarities(
     """Return the similarity of each pair of PARTS, null where it is missing, the model that
     computed them, and notes on what is missing.
     """
-    if spec.shipped.score_rows is not None:
-        return _row_similarities(spec, parts)
+    if (score_rows := spec.shipped.score_rows) is not None:
+        return _row_similarities(spec, score_rows, parts)
     # Imported only here: what is stored is shown without it.
     from embedlab.encoders.loading import scorer_for
 
@@ -119,13 +120,11 @@ def _computes(spec: ModelSpec) -> bool:
 
 
 def _row_similarities(
-    spec: ModelSpec, parts: Sequence[Part]
+    spec: ModelSpec, score_rows: Callable[[str, Part], RowScores | None], parts: Sequence[Part]
 ) -> tuple[list[pl.Series], DescribedModel, list[str]]:
     """Return the similarities of a model that knows the rows of datasets, not their texts. The
     error of a part becomes a note; if all parts fail, the first error is raised.
     """
-    score_rows = spec.shipped.score_rows
-    assert score_rows is not None
     columns, notes, errors = [], [], []
     for part in parts:
         rows = None

@@ -670,6 +670,5 @@ def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, torch.dev
         cache_gib=settings.cache_gib,
         offline=settings.offline,
     )
-    if spec.refused_texts:
-        encoder.refused_texts = frozenset(spec.refused_texts)
+    encoder.refused_texts = frozenset(spec.refused_texts)
     return encoder, machine_facts.device
