@@ -166,6 +166,18 @@ class Outcomes:
             return self.only_scores(self.rows[name])
         return self.rows[name]
 
+    def mean_prediction(self, members: Sequence[str]) -> pl.Series:
+        """Return the mean prediction of MEMBERS, null where one has none; of a classified item the
+        class that all predict, nan where they differ: the mean of two classes is another one.
+        """
+        columns = self.predictions.select(
+            mean=pl.mean_horizontal(members, ignore_nulls=False),
+            differ=pl.max_horizontal(members) != pl.min_horizontal(members),
+        )
+        mean = columns["mean"]
+        is_class = self.without_classes(mean).is_null() & mean.is_not_null()
+        return mean.set(columns["differ"] & is_class, float("nan"))
+
     def without_classes(self, numbers: pl.Series) -> pl.Series:
         """Return NUMBERS of all rows, null for classified items: the index of a class is not a
         number to compare.

@@ -44,7 +44,7 @@ class ShownItems:
     outcomes: Outcomes | None = None
     notes: tuple[str, ...] = ()  # what limits the numbers
     errors: tuple[EmbedlabError, ...] = ()
-    similarities: Mapping[str, pl.Series] = field(default_factory=dict)  # by model: mean of members
+    similarities: Mapping[str, pl.Series] = field(default_factory=dict)  # by model, of its members
     # the first model whose vectors of all these sentences are cached, and these, of length 1
     vectors: Callable[[Sequence[str]], tuple[str, Vectors] | None] = lambda _: None
 
@@ -119,12 +119,7 @@ def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> Sh
         averages=_averages(outcomes),
         trained=lambda outcomes_shown: _trained_models(outcomes_shown, trained, settings),
     )
-    similarities = {
-        model.name: outcomes.predictions.select(
-            pl.mean_horizontal(model.members, ignore_nulls=False)
-        ).to_series()
-        for model in columns
-    }
+    similarities = {model.name: outcomes.mean_prediction(model.members) for model in columns}
     return ShownItems(
         models=tuple(models),
         columns=tuple(

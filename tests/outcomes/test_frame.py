@@ -28,6 +28,15 @@ def test_the_number_of_a_query_is_not_a_gold_score(pairs: Outcomes) -> None:
         assert found.column("gold").is_not_null().all() == is_score
 
 
+def test_seeds_that_predict_two_classes_predict_no_third(pairs: Outcomes, items: Outcomes) -> None:
+    both = pl.DataFrame({"a": [0.0, 1.0, None, 2.0], "b": [2.0, 1.0, 1.0, None]})
+    classes = replace(items, predictions=both).mean_prediction(["a", "b"])
+    assert np.isnan(classes[0])
+    assert classes[1:].to_list() == [1.0, None, None]
+    scores = pl.DataFrame({"a": [0.0] * 6, "b": [1.0] * 6})
+    assert replace(pairs, predictions=scores).mean_prediction(["a", "b"]).to_list() == [0.5] * 6
+
+
 def test_joined_items_have_the_facts_of_each_task_in_its_rows(
     pairs: Outcomes, items: Outcomes
 ) -> None:
