@@ -14,7 +14,7 @@ from embedlab.commands.options import (
 )
 from embedlab.commands.terminal import Terminal
 from embedlab.core.errors import EmbedlabError, ExitCode, UsageError
-from embedlab.core.names import DEFAULT_TASK, task_names
+from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
@@ -60,14 +60,14 @@ class ScoresOptions(SignatureOptions, GridName):
         Flag(names=("--where",), metavar="AXIS=VALUE", help="Only cells with this value."),
     ] = ()
     task: Annotated[
-        str,
+        str | None,
         Flag(
             names=("--task",),
             metavar="NAME",
-            help="The task whose scores are shown.",
+            help="The task whose scores are shown. [default: sts, or the grid's first]",
             completes="tasks",
         ),
-    ] = DEFAULT_TASK
+    ] = None
     metric: Annotated[
         str | None,
         Flag(
@@ -288,7 +288,7 @@ def grid_scores(
         where=_axis_values(options.where),
     )
     if not pivoted.rows:
-        if stored_selection(options.task) is None:
+        if options.task is not None and stored_selection(options.task) is None:
             raise unknown_name_error("task", options.task, task_names())
         raise EmbedlabError(
             f"grid {plan.name!r} has no finished cell with "

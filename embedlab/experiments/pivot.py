@@ -158,6 +158,11 @@ def pivot(
     )
     scales = {stored.scale for _, evaluation in evaluations for stored in evaluation.scores}
     is_ranked = scales <= {100}
+    missing = len(selected_cells) - len(results)
+    # a score of one value of an axis alone, such as a task's, is not averaged over it
+    is_averaged = missing > 0 or any(
+        len(spread.cells) > len(spread.values) for spread in spreads.values()
+    )
     column_labels = shown_slices
     if columns is not None:
         lacks_axis = any(not column for _, column in spreads)  # some recipes have no such axis
@@ -173,8 +178,8 @@ def pivot(
         is_by_items=False,
         marks=tuple(sorted({mark for result in results for mark in result.marks})),
         evaluations=evaluations,
-        missing=len(selected_cells) - len(results),
-        averaged=tuple(axis for axis in free_axes if axis not in row_axes),
+        missing=missing,
+        averaged=tuple(axis for axis in free_axes if axis not in row_axes) if is_averaged else (),
     )
     if not is_ranked:
         return pivoted
@@ -234,22 +239,30 @@ def _spreads(
 
 
 def usual_measure(
-    plan: GridPlan, task: str, *, metric: str | None, setting: str | None, by: tuple[str, ...]
+    plan: GridPlan,
+    task: str | None,
+    *,
+    metric: str | None,
+    setting: str | None,
+    by: tuple[str, ...],
 ) -> ScoreFilter:
     """Return the scores of TASK to show, or of the evaluation of cells with that dataset: what is
-    not given is Spearman over all pairs where it has that, else what it states first.
+    not given is sts where the grid has it, and Spearman over all pairs where that is stored, else
+    what is stated first.
     """
     words_by_name = {
         name: words for variant in plan.variants for name, words in variant.tasks.items()
     }
+    wanted = task or ScoreFilter.task
     fitting = [
         name
         for name, words in words_by_name.items()
-        if canonical_name(task) in words or name.startswith(f"{task}/")
+        if canonical_name(wanted) in words or name.startswith(f"{wanted}/")
     ]
-    measure = ScoreFilter(task=next(iter(fitting), task), by=by)
-    files = (_evaluation_file(cell.run, measure) for cell in plan.cells)
-    path = next((path for path in files if path.is_file()), None)
+    names = fitting or [wanted, *(words_by_name if task is None else ())]
+    measures = [ScoreFilter(task=name, by=by) for name in names]
+    files = ((each, _evaluation_file(cell.run, each)) for each in measures for cell in plan.cells)
+    measure, path = next((found for found in files if found[1].is_file()), (measures[0], None))
     scores = Evaluation.load(path).scores if path is not None else ()
     if metric is None:
         metric = _usual(measure.metric, [score.metric for score in scores if score.by in by])

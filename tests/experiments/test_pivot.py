@@ -22,6 +22,7 @@ from embedlab.runs.events import Dev, Finished, Started
 from embedlab.runs.signature import Signature
 from embedlab.runs.status import last_dev
 from embedlab.runs.store import RunFolder
+from tests.experiments.conftest import GRID, plan_of
 from tests.refusal import refused
 from tests.stored_scores import evaluation, finish_run, say, score
 
@@ -111,6 +112,19 @@ def test_what_has_units_of_its_own_is_shown_as_it_is_and_has_no_best(scored: Gri
     assert not any(spread.is_best or spread.is_tied for spread in spreads)
     by_mean = usual_measure(scored, "sts", metric=None, setting="mean", by=("dataset",))
     assert by_mean == ScoreFilter(setting="mean", by=("dataset",))
+
+
+def test_a_grid_that_is_not_scored_on_sts_shows_its_own_task_an_axis_of_tasks_is_not_averaged(
+    tmp_path: Path,
+) -> None:
+    plan = plan_of(tmp_path, GRID.replace('["sts"]', '["geometry"]'))
+    for cell in plan.cells:
+        finish_run(cell)
+        task = score(cell.variant.labels["optim.lr"], value_of(cell), "alignment", setting="")
+        evaluation("geometry", task, model=cell.id).save(cell.run.evaluations)
+    measure = usual_measure(plan, None, metric=None, setting=None, by=("dataset",))
+    assert measure == ScoreFilter(task="geometry", metric="alignment", setting="", by=("dataset",))
+    assert pivot(plan, measure, rows=["encoder.pooling"]).averaged == ()
 
 
 def test_an_axis_in_neither_place_is_averaged_and_named(scored: GridPlan) -> None:
