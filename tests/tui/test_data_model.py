@@ -99,6 +99,10 @@ def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
     assert bins_of(alone, GAP) is None
     assert bins_of(alone, "near") is not None
     assert np.abs(alone.facts.ranks["near"]).argmax() == alone.rows[0]
+    outcomes = known.outcomes
+    blocks = tuple(replace(block, classes=tuple("abcdef")) for block in outcomes.blocks)
+    classified = Facts(replace(known.shown, outcomes=replace(outcomes, blocks=blocks)))
+    assert bins_of(view(classified, ""), GOLD) is None  # a filter reads no index of a class
 
 
 @pytest.mark.parametrize(

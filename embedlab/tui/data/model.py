@@ -198,10 +198,12 @@ class Bins:
 
 
 def bins_of(view: View, name: str, count: int = BINS) -> Bins | None:
-    """The histogram of the numbers called NAME; None where there are none, or where a filter by
-    them picks other items: it has no gap of one model.
+    """The histogram of the numbers called NAME that a filter reads, neither classes nor the gap of
+    one model; None where there are none.
     """
     values = view.facts.numbers(name)
+    if name == GOLD:
+        values = _floats(view.facts.outcomes.column(GOLD))
     finite = values[np.isfinite(values)]
     is_other = name == GAP and len(view.facts.shown.columns) == 1
     if is_other or not len(finite) or finite.min() == finite.max():
