@@ -77,7 +77,9 @@ def test_pairs_are_scored_by_the_similarity_that_a_model_states(
     layout_folder: Callable[[str], Path], cpu: Machine, tmp_path: Path
 ) -> None:
     folder = layout_folder("truncated")
-    object_name = live_name(SentenceTransformer(str(folder), device="cpu"), "")
+    object_name = live_name(
+        SentenceTransformer(str(folder), device="cpu", trust_remote_code=False), ""
+    )
     first, second = SENTENCES[:2], SENTENCES[1:3]
     for name, cache in (
         (folder, None),
