@@ -110,8 +110,7 @@ def parse_file_name(text: str) -> FileName:
     it.
     """
     name, *parts = split_name(text, _OPTIONS, (LOW_SCORES,))
-    # a file may have a question mark in its own name; a text that no path can be is none
-    if not parts or os.path.isfile(text):  # noqa: PTH113
+    if not parts or file_part(text) == text:
         return FileName(text=text, path=Path(text))
     conditions: dict[str, dict[str, str]] = {"where": {}, "drop": {}}
     several = [*conditions]
@@ -144,7 +143,9 @@ def parse_file_name(text: str) -> FileName:
 
 def file_part(name: str) -> str:
     """Return the part of a dataset's NAME in front of its options."""
-    return split_name(name, _OPTIONS, (LOW_SCORES,))[0]
+    # a file may have a question mark in its own name; a text that no path can be is none
+    is_path = os.path.isfile(name)  # noqa: PTH113
+    return name if is_path else split_name(name, _OPTIONS, (LOW_SCORES,))[0]
 
 
 def file_path(name: str) -> Path:

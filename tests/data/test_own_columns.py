@@ -472,7 +472,7 @@ def test_an_option_that_says_nothing_is_refused(options: str) -> None:
 def test_files_of_rows_are_known_by_their_ending_and_models_by_their_prefix() -> None:
     Path("what?score=x.csv").write_text("a\n")  # a file of that name
     assert parse_file_name("what?score=x.csv").path == Path("what?score=x.csv")
-    rows = "pairs.csv d/pairs.TSV lines.txt rows.jsonl?score=x rows.jsonl@score=x"
+    rows = "what?score=x.csv pairs.csv d/pairs.TSV lines.txt rows.jsonl?score=x rows.jsonl@score=x"
     others = "scores:mine.csv word-vectors:glove.txt hub:owner/pairs.csv recipe.toml own-pairs"
     assert all(map(is_row_file, rows.split()))
     assert not any(map(is_row_file, others.split()))
