@@ -302,9 +302,8 @@ def test_rows_take_the_rate_that_their_own_grid_chose(place: GridEnvironment) ->
     table = one("tsukagoshi", "table3")
 
     def chosen(*overrides: str, where: GridEnvironment = place) -> dict[str, object]:
-        taken, notes = with_chosen_rates(table, where, overrides, ENCODER)
-        rates = {row: dict(source.chosen) for row, source in taken.sources.items()}
-        return {row: rate for row, rate in rates.items() if rate} | ({"": notes} if notes else {})
+        taken, _ = with_chosen_rates(table, where, overrides, ENCODER)
+        return {row: own.chosen for row, own in taken.sources.items() if own.chosen}
 
     def train(score_of_rate: dict[str, float]) -> None:
         for cell in plan.cells:
@@ -319,12 +318,12 @@ def test_rows_take_the_rate_that_their_own_grid_chose(place: GridEnvironment) ->
         "BERT-base S+D": {"stage.0.optim.lr": 5e-6},
         "BERT-base D+S": {"stage.1.optim.lr": 5e-6},
         "BERT-base MULTI": {"stage.0.optim.lr": 5e-6},
-        "": ["grid sbert-lr chose the rate 5e-06: mean dev score 71.50 over 2 seeds"],
     }
     assert chosen("stages.data.rows=64") == {}  # another sample of the data
     assert chosen("optim.lr=1e-4") == {}  # the user's choice
     assert chosen(where=replace(place, data=None)) == {}
-    taken, _ = with_chosen_rates(table, place, (), ENCODER)
+    taken, notes = with_chosen_rates(table, place, (), ENCODER)
+    assert notes == ["grid sbert-lr chose the rate 5e-06: mean dev score 71.50 over 2 seeds"]
     planned = cells(taken, place)
     rates = {
         label: [stage["optim"]["lr"] for stage in planned.variants[key].recipe["stage"]]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file
 from scipy.spatial.distance import cosine
 from scipy.stats import pearsonr
 
@@ -137,14 +136,6 @@ def test_an_average_is_of_the_members_with_a_head_and_names_them(runs: Path) -> 
         "paraphrases: head of multitask@1",
     }
     assert notes <= {*result.evaluation.notes}
-
-
-def test_heads_come_back_from_the_run(runs: Path) -> None:
-    saved = load_file(runs / "multitask" / "seed-1" / "heads.safetensors")
-    assert "2.layers.first.weight" not in saved  # shared: saved once
-    model = load_trained(spec_of("multitask", runs), SETTINGS)
-    assert torch.equal(model.objectives[2].layers.first.weight, saved["1.layers.first.weight"])  # type: ignore[union-attr, arg-type]
-    assert not any(objective.training for objective in model.objectives)  # no dropout
 
 
 def test_the_mean_of_the_three_tasks_has_an_interval(runs: Path, tmp_path: Path) -> None:

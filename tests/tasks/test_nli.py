@@ -22,7 +22,7 @@ from tests.training.small_runs import MACHINE, SAMPLE
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> ModelSpec:
-    changes = ["stages.data.rows=400", "stages.optim.lr=1e-2", "stages.optim.epochs=2"]
+    changes = ["stages.data.rows=200", "stages.optim.lr=1e-2", "stages.optim.epochs=2"]
     return trained(tmp_path_factory.mktemp("nli"), tiny_encoder, "snli-ce", *changes)
 
 
