@@ -150,14 +150,15 @@ def _answer(explanation: DifferenceExplanation) -> Iterator[str]:
 
 def _findings(explanation: DifferenceExplanation) -> Iterator[str]:
     """Yield the surest clear finding of each kind."""
-    second_title, search = _titles(explanation)[explanation.second], explanation.search
+    (first_title, second_title), search = _titles(explanation).values(), explanation.search
     lead = "confirmed on other topics" + (" and seeds: " if search.seeds else ": ")
     kinds = [(kind, "") for kind in explanation.kind_differences if kind.contrast.significant]
     confirmed = [(tested.kind_difference, lead) for tested in search.confirmed]
     for kind, words in kinds[:1] + confirmed[:1]:
         point_gain = _scale(explanation) * kind.contrast.delta
-        gain = f"{abs(point_gain):z.1f} points {'more' if point_gain > 0 else 'less'}"
-        yield f"{words}{second_title} gains {gain} on items with {kind.title} than on others"
+        name = second_title if point_gain > 0 else first_title
+        gain = f"{abs(point_gain):z.1f} points more"
+        yield f"{words}{name} gains {gain} on items with {kind.title} than on others"
     for side in explanation.sides:
         shares = (*side.common, *side.words)
         clear = [row for row in shares if row.by != "error" and row.significant]
