@@ -48,6 +48,8 @@ def score(options: TwoSentences, session: Session) -> Report:
         similarities = [float(member.score([first], [second])[0]) for member in members]
         for text in (text for member in members for text in member.facts.notes):
             session.note(f"{name}: {text}")
+        if not np.isfinite(similarities).all():
+            notes.append(f"{name}: no similarity of these sentences")
         notes += model_notes(model, members)
         rows.append(
             {

@@ -101,9 +101,13 @@ def test_pairs_filters_sorts_and_limits(embedlab: Embedlab, my_pairs: Path) -> N
 
 
 def test_score_gives_one_row_a_model(embedlab: Embedlab, tiny_encoder: Path) -> None:
-    models = ("-m", "dice", "-m", f"{tiny_encoder}?pooling=cls")
-    rows = embedlab("score", "A cat sleeps.", "A cat sleeps.", *models, "--json").rows
-    assert [row["similarity"] for row in rows] == pytest.approx([1.0, 1.0])
+    Path("mine.csv").write_text("sentence1,sentence2,cosine\na dog,a cat,0.5\n")
+    models = ("-m", "dice", "-m", f"{tiny_encoder}?pooling=cls", "-m", "scores:mine.csv")
+    answer = embedlab("score", "A cat sleeps.", "A cat sleeps.", *models, "--json")
+    *similarities, missing = (row["similarity"] for row in answer.rows)
+    assert similarities == pytest.approx([1.0, 1.0])
+    assert missing is None
+    assert "scores:mine.csv: no similarity of these sentences" in answer.json["notes"]
 
 
 @pytest.mark.parametrize("words", ["evaluate bm25 --by words", "compare bm25"])

@@ -229,7 +229,7 @@ class FileVectors:
         if unknown_texts and len(unknown_texts) == len(sentences):
             raise MissingError(
                 f"{self._path} has no vector for {sentences[0]!r} or any other sentence",
-                hint="add them, or choose other data with --task",
+                hint="add them, or choose other sentences",
             )
         vectors = self._vectors[[self._rows[text] for text in sentences if text in self._rows]]
         if unknown_texts:
