@@ -13,7 +13,6 @@ import contextlib
 import inspect
 import io
 import json
-import os
 import re
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args
 
+import pytest
 import typer
 
 FILE = Path(__file__).with_name("inventory.json")
@@ -172,15 +172,14 @@ def keys_in(value: Any, place: str = "") -> set[str]:
 @contextlib.contextmanager
 def elsewhere() -> Iterator[Path]:
     """A folder of its own with the starter set as data, for commands."""
-    before = {name: os.environ.get(name) for name in ("EMBEDLAB_DATA", "EMBEDLAB_CACHE")}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        os.environ |= {"EMBEDLAB_DATA": "starter", "EMBEDLAB_CACHE": f"{folder}/cache"}
-        try:
-            yield Path(folder)
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name)
-                os.environ |= {name: value} if value is not None else {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("EMBEDLAB_DATA", "starter")
+        patch.setenv("EMBEDLAB_CACHE", f"{folder}/cache")
+        yield Path(folder)
 
 
 def recipes() -> dict[str, str]:

@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
+from embedlab.core.errors import EmbedlabError
+
 # Each test process has one such server. What is not loaded there is loaded by each of the
 # processes: a second or more of each.
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -64,7 +66,8 @@ def at_once(
     """Call each function of a module with its arguments in a process of its own; they begin when
     all are there.
 
-    What a function gives is the exit code, None counts as 0. Without HAS_RIGHTS even root may do
+    What a function gives is the exit code, None counts as 0, and an error of embedlab as its own.
+    Without HAS_RIGHTS even root may do
     only what a file's mode allows. PATIENCE_S is for a process that hangs.
     """
     folder, start = Path.cwd(), CONTEXT.Barrier(len(calls))
@@ -125,6 +128,8 @@ def _run(
     start.wait(120)
     try:
         code = int(function(*arguments) or 0)
+    except EmbedlabError as error:
+        code = error.exit_code
     except BaseException:
         sys.stderr.write(traceback.format_exc())
         code = 99

@@ -6,7 +6,6 @@ Where Python processes start is in tests/core/test_python_processes.py.
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -39,21 +38,19 @@ def nodes() -> Mapping[str, list[ast.AST]]:
 
 
 @cache
-def called(node: ast.AST) -> tuple[str, str]:
-    """What NODE calls: the name, and of a method what it is called of; empty where it calls
-    nothing.
+def called(node: ast.AST) -> frozenset[str]:
+    """What NODE calls, as it is written, and behind a dot its last name; nothing of what is no
+    call.
     """
     if not isinstance(node, ast.Call):
-        return "", ""
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr, ast.unparse(node.func.value)
-    return (node.func.id, "") if isinstance(node.func, ast.Name) else ("", "")
+        return frozenset()
+    name = ast.unparse(node.func)
+    return frozenset({name, "." + name.rpartition(".")[2]})
 
 
 def calls(*names: str) -> Callable[[ast.AST], bool]:
-    """Whether a node calls one of NAMES, as a function."""
-    wanted = {(name, "") for name in names}
-    return lambda node: isinstance(node, ast.Call) and called(node) in wanted
+    """Whether a node calls one of NAMES; what begins with a dot is called of anything."""
+    return lambda node: not called(node).isdisjoint(names)
 
 
 def puts_in_place(node: ast.AST) -> bool:
@@ -70,132 +67,87 @@ def puts_in_place(node: ast.AST) -> bool:
 
 def declares_an_option(node: ast.AST) -> bool:
     """Whether a node declares an option or argument for Typer."""
-    return called(node) in {("Option", "typer"), ("Argument", "typer")} or (
-        isinstance(node, ast.Attribute)
-        and node.attr in {"Option", "Argument"}
-        and ast.unparse(node.value) == "typer"
-    )
+    return isinstance(node, ast.Attribute) and ast.unparse(node) in {
+        "typer.Option",
+        "typer.Argument",
+    }
 
 
 def lets_a_task_evaluate(node: ast.AST) -> bool:
     """Whether a node calls the method of a task that evaluates a model, which takes four
     arguments.
     """
-    return (
-        isinstance(node, ast.Call)
-        and called(node)[0] == "evaluate"
-        and called(node)[1] != ""
-        and len(node.args) == 4
-    )
+    return calls(".evaluate")(node) and len(node.args) == 4  # type: ignore[attr-defined]
 
 
 def takes_the_metric_off(node: ast.AST) -> bool:
     """Whether a node takes the metric off the name of a number."""
-    return called(node)[0] == "removesuffix" and ".metric}" in ast.unparse(node)
-
-
-def splits_fields(node: ast.AST) -> bool:
-    """Whether a node splits the lines of a file into fields as the csv module does."""
-    return called(node) in {
-        ("reader", "csv"),
-        ("DictReader", "csv"),
-        ("read_csv", "pl"),
-        ("scan_csv", "pl"),
-    }
+    return calls(".removesuffix")(node) and ".metric}" in ast.unparse(node)
 
 
 def begins_a_page(node: ast.AST) -> bool:
     """Whether a node is the text that begins a page."""
-    return (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and "<!doctype html" in node.value.lower()
-    )
+    return isinstance(node, ast.Constant) and "<!doctype html" in str(node.value).lower()
 
 
 def locks_a_file(node: ast.AST) -> bool:
     """Whether a node imports what locks files."""
-    names = (
-        [one.name for one in node.names]
-        if isinstance(node, ast.Import)
-        else [node.module]
-        if isinstance(node, ast.ImportFrom)
-        else []
-    )
-    return bool({"fcntl", "filelock", "portalocker", "msvcrt"} & set(names))
+    match node:
+        case ast.Import(names=names):
+            return any(one.name in LOCKS for one in names)
+        case ast.ImportFrom(module=module):
+            return module in LOCKS
+    return False
+
+
+LOCKS = {"fcntl", "filelock", "portalocker", "msvcrt"}
 
 
 def marks_a_table(node: ast.AST) -> bool:
     """Whether a node writes a parquet file with metadata, as the table of an entry is."""
-    return (
-        called(node)[0] == "write_parquet"
-        and isinstance(node, ast.Call)
-        and any(one.arg == "metadata" for one in node.keywords)
-    )
+    keywords = getattr(node, "keywords", [])
+    return calls(".write_parquet")(node) and "metadata" in {one.arg for one in keywords}
 
 
 def writes_a_file(node: ast.AST) -> bool:
     """Whether a node writes a file by its path, where a killed process leaves half of it."""
-    name, _ = called(node)
-    if name in {"write_text", "write_bytes", "save_file", "save_pretrained"}:
-        return True
-    modes = (
-        [one.value for one in node.args if isinstance(one, ast.Constant)]
-        if isinstance(node, ast.Call) and name == "open"
-        else []
-    )
-    return any(
-        isinstance(mode, str) and mode in {"w", "wb", "x", "xb", "w+b", "r+b"} for mode in modes
-    )
+    if calls(".open")(node):
+        modes = {one.value for one in node.args if isinstance(one, ast.Constant)}  # type: ignore[attr-defined]
+        return not modes.isdisjoint({"w", "wb", "x", "xb", "w+b", "r+b"})
+    return calls(".write_text", ".write_bytes", ".save_file", ".save_pretrained")(node)
 
 
-def saves_an_array(node: ast.AST) -> bool:
-    """Whether a node writes an npy file."""
-    return called(node) in {("save", "np"), ("savez", "np"), ("tofile", "np")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Idea:
-    """What is made in one place, and where."""
-
-    makes: Callable[[ast.AST], bool]
-    files: tuple[str, ...]
-
-
+# What is made in one place, and where.
 IDEAS = {
-    "the comparison": Idea(
-        makes=calls("ComparedSlice", "Difference", "SliceScore"), files=("analysis/comparison.py",)
+    "the comparison": (
+        calls("ComparedSlice", "Difference", "SliceScore"),
+        ("analysis/comparison.py",),
     ),
-    "what is compared, for any task": Idea(
-        makes=calls("TaskComparison"), files=("scoring/task_comparison.py",)
+    "what is compared, for any task": (calls("TaskComparison"), ("scoring/task_comparison.py",)),
+    "an evaluation": (calls("Evaluation"), ("tasks/task.py",)),
+    "the name of a slice": (takes_the_metric_off, ("analysis/evidence.py",)),
+    "the evaluation of a member": (lets_a_task_evaluate, ("scoring/results.py",)),
+    "the frame of outcomes": (  # of several frames together, of members, of the dashboard
+        calls("Outcomes"),
+        ("outcomes/frame.py", "outcomes/stored.py"),
     ),
-    "an evaluation": Idea(makes=calls("Evaluation"), files=("tasks/task.py",)),
-    "the name of a slice": Idea(makes=takes_the_metric_off, files=("analysis/evidence.py",)),
-    "the evaluation of a member": Idea(makes=lets_a_task_evaluate, files=("scoring/results.py",)),
-    "the frame of outcomes": Idea(  # of several frames together, of members, of the dashboard
-        makes=calls("Outcomes"),
-        files=("outcomes/frame.py", "outcomes/stored.py"),
+    "the signature": (calls("Signature"), ("runs/evaluations.py", "runs/signature.py")),
+    "a table with a column a model": (calls("_model_cells"), ("reports/scores.py",)),
+    "the page": (begins_a_page, ("reports/pages.py",)),
+    "the atomic writer": (puts_in_place, ("core/disk.py",)),
+    "the lock": (locks_a_file, ("core/disk.py",)),
+    "the seal of content": (calls("seal", "is_intact"), ("core/disk.py",)),
+    "the folder with a seal": (  # and models, which have a card that users edit
+        calls("write_checksums"),
+        ("core/disk.py", "encoders/checkpoint.py"),
     ),
-    "the signature": Idea(
-        makes=calls("Signature"), files=("runs/evaluations.py", "runs/signature.py")
-    ),
-    "a table with a column a model": Idea(
-        makes=calls("_model_cells"), files=("reports/scores.py",)
-    ),
-    "the page": Idea(makes=begins_a_page, files=("reports/pages.py",)),
-    "the atomic writer": Idea(makes=puts_in_place, files=("core/disk.py",)),
-    "the lock": Idea(makes=locks_a_file, files=("core/disk.py",)),
-    "the seal of content": Idea(makes=calls("seal", "is_intact"), files=("core/disk.py",)),
-    "the folder with a seal": Idea(  # and models, which have a card that users edit
-        makes=calls("write_checksums"), files=("core/disk.py", "encoders/checkpoint.py")
-    ),
-    "the table with our mark": Idea(makes=marks_a_table, files=("core/frame_files.py",)),
-    "the file of an array": Idea(makes=saves_an_array, files=("training/batching.py",)),
+    "the table with our mark": (marks_a_table, ("core/frame_files.py",)),
+    "the file of an array": (calls("np.save", "np.savez", "np.tofile"), ("training/batching.py",)),
     # --version, and all options of commands
-    "what is typed": Idea(makes=declares_an_option, files=("cli/app.py", "cli/declared.py")),
-    "the reader of fields": Idea(
-        makes=splits_fields,
-        files=("core/frame_files.py", "data/text_file.py"),
+    "what is typed": (declares_an_option, ("cli/app.py", "cli/declared.py")),
+    "the reader of fields": (
+        calls("csv.reader", "csv.DictReader", "pl.read_csv", "pl.scan_csv"),
+        ("core/frame_files.py", "data/text_file.py"),
     ),  # of our own tables, of users
 }
 
@@ -209,7 +161,8 @@ def places(makes: Callable[[ast.AST], bool]) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", IDEAS)
 def test_an_idea_is_made_in_one_place(name: str) -> None:
-    assert tuple(places(IDEAS[name].makes)) == IDEAS[name].files
+    makes, files = IDEAS[name]
+    assert tuple(places(makes)) == files
 
 
 # Files that are written by their path: each is inside a folder that is put in place as a whole, or
@@ -265,7 +218,7 @@ def test_no_table_outside_tasks_and_data_lists_tasks_or_datasets() -> None:
 def flags(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield the words and the help of each flag that TREE declares with both."""
     for node in walked(tree):
-        if called(node) == ("Flag", ""):
+        if calls("Flag")(node):
             given = {one.arg: ast.unparse(one.value) for one in node.keywords}  # type: ignore[attr-defined]
             yield given.get("names", given.get("metavar", "")), given.get("help", "")
 

@@ -56,8 +56,6 @@ def evidence(rows: int, places: tuple[int, ...] = (0, 1, 2), size: int = 20) -> 
 
 
 def leaving(one: Evidence, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    assert one.rows is not None
-    assert one.rows.leave_out is not None
     return one.rows.leave_out(left)
 
 

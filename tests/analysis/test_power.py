@@ -104,13 +104,11 @@ def test_what_more_seeds_would_detect_is_planned_where_it_is_requested() -> None
     assert (large.items, large.sentences) == (600, 900)
     assert large.smallest.value < small.smallest.value
     (planned,) = detectable(evidence[1:], RECIPE, OTHER, seeds=50)
-    assert planned.planned is not None
     assert planned.planned.value < planned.smallest.value
     (wanted,), (less,) = (
         detectable(evidence[1:], RECIPE, OTHER, detect=detect)
         for detect in (1.5 * planned.planned.value, 1e-6)
     )
-    assert wanted.seeds_needed is not None
     assert 2 <= wanted.seeds_needed <= 50
     assert less.seeds_needed == inf
 

@@ -46,8 +46,6 @@ def test_the_largest_topic_is_that_of_the_largest_squared_contribution() -> None
         110, [0.1, 0.15, 0.2], measure="accuracy", texts=topics_of([40, 5, 5] + [1] * 60)
     )
     weighed = Weighed(evidence, single(["fixed", "x", "y"]))
-    assert weighed.topics is not None
-    assert evidence.rows is not None
     first, *others = weighed.topics.sums
     squares = [first**2, *((first - other) ** 2 for other in others)]
     found = [weighed.topic_of("fixed", *name) for name in ([], "x", "y")]
@@ -59,7 +57,6 @@ def test_the_largest_topic_is_that_of_the_largest_squared_contribution() -> None
         for own in squares
     ]
     largest = weighed.largest_topic("fixed")
-    assert largest is not None
     assert largest.share == pytest.approx(max(own.max() / own.sum() for own in squares[1:]))
     assert Weighed(evidence, single(["fixed"])).largest_topic("fixed") == found[0]
 
@@ -110,7 +107,6 @@ def test_fewer_of_a_class_than_ten_are_not_tested_where_they_decide_the_measure(
     found = MEASURES[measure].count_rarer(gold)
     assert found == rarer
     evidence = scored(60, [0.5, 0.7])
-    assert evidence.rows is not None
     assert MEASURES["spearman"].count_rarer(gold + np.arange(60) // 20) is None
     few, enough = (
         Weighed(replace(evidence, rows=replace(evidence.rows, rarer=count)), single(["fixed", "x"]))

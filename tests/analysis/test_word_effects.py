@@ -33,7 +33,6 @@ def test_a_model_of_several_seeds_has_means_of_ranks_and_the_spread_of_effects()
     assert (low.ranks.table.tolist(), low.edited_ranks.tolist()) == ([[100, 50]], [50])
     found = ExplainedModel(name="m", members=(high, low))
     assert found.effects.tolist() == [75]
-    assert found.spreads is not None
     assert np.allclose(found.spreads, np.std([100, 50], ddof=1))
     assert replace(found, members=(high,)).spreads is None
 

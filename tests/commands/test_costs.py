@@ -53,7 +53,6 @@ def report(small_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Report
 def test_each_model_has_a_row_and_one_for_each_way_to_store_less(
     report: Report, small_bert: Path
 ) -> None:
-    assert report.costs is not None
     found = {row.name: row for row in report.costs.rows}
     bert = str(small_bert)
     assert [(row.dims, row.bits, row.bytes) for row in found.values()] == [

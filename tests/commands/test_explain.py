@@ -64,7 +64,6 @@ def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
     models = ["dice", f"{architectures['bert']}?pooling=mean"]
     both = embedlab.explain(FIRST, SECOND, models, reference=pairs, cache=tmp_path / "c")
     explained = both.explanation
-    assert explained is not None
     words = both.frame.filter(kind="word", model="dice")
     assert np.allclose(words["effect"], explained.models[0].effects)
     other = both.frame.filter(kind="word", model=explained.models[1].name)

@@ -14,7 +14,6 @@ from embedlab.data import tiny
 def start(settings: Settings) -> Path:
     location = starting_encoder(None, settings)
     build_tiny_encoder(location, settings)
-    assert location is not None
     return Path(location)
 
 

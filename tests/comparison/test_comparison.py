@@ -97,7 +97,6 @@ def test_a_difference_that_hangs_on_one_topic_is_noted(make_part: Callable[..., 
     table = pair_table([replace(part, frame=frame)]).with_columns(odd=odd, right=right)
     found = compare_models(table, single(["right", "odd"]))
     (one,) = found.slices
-    assert one.largest_topic is not None
     assert one.largest_topic.rows == 3
     # The other rows are in the order of the gold scores.
     assert one.largest_topic.score_without == pytest.approx(0, abs=1e-12)

@@ -12,7 +12,6 @@ from tests.comparison.planted import MODELS, QUESTIONS, correlation, holds, made
 def test_each_score_is_ranked_anew_within_the_selection_and_within_the_rest() -> None:
     outcomes = made_pairs(300, 1, damage=QUESTIONS)
     found = selected_and_rest(outcomes, MODELS, select_items(outcomes, "question:one", {}))
-    assert found is not None
     is_question = holds(outcomes, QUESTIONS)
     said = [*selection_notes(found)]
     parts = (
@@ -33,7 +32,6 @@ def test_what_results_chose_has_scores_and_no_interval() -> None:
     outcomes = made_pairs(300, 2)
     chosen = select_items(outcomes, "first>2.5", {"first": ["first"]})
     found = selected_and_rest(outcomes, MODELS, chosen)
-    assert found is not None
     assert np.isnan(found.selected.differences["second"].low)
     assert not np.isnan(found.selected.scores["second"].value)
     *scores, why = selection_notes(found)

@@ -119,7 +119,6 @@ def test_only_where_all_items_are_scored_pairs_there_are_ranks(pairs_and_classes
         100 * (rankdata(values.to_numpy()) - 0.5) / 50
         for values in (pairs.predictions["second"], pairs.rows["gold"])
     ]
-    assert found.ranks is not None
     assert [found.ranks[1], found.gold_ranks] == [pytest.approx(values) for values in by_hand]
 
 

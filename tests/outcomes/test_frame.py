@@ -100,7 +100,6 @@ def test_the_files_that_are_read_are_those_of_the_tasks_and_datasets_that_are_na
         blocks = found.blocks if found is not None else ()
         assert [(block.task, block.dataset) for block in blocks] == expected
     shown = open_outcomes({"m": tmp_path}, [], is_shown=lambda facts: facts.dataset == "cr")
-    assert shown is not None
     assert [block.dataset for block in shown.blocks] == ["cr"]
 
 
@@ -119,7 +118,6 @@ def test_members_have_the_items_that_all_of_them_read_by_the_classes_of_the_firs
         items = items_frame([0, 1], gold, [1, len(classes) - 1], texts)
         outcomes("cr", items, task="transfer", classes=classes).save(tmp_path / member)
     found = open_outcomes({member: tmp_path / member for member in scored}, [])
-    assert found is not None
     assert found.rows.select("block", "item").rows() == [(0, 1), (0, 2), (1, 0), (1, 1)]
     assert [block.left_out for block in found.blocks] == [2, 0]
     assert [block.near is None for block in found.blocks] == [True, False]  # of unknown texts

@@ -53,7 +53,6 @@ def test_a_pdf_is_one_column_wide_with_truetype_fonts_and_its_caption(name: str)
         for _ in range(2)
     )
     found = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) [\d.]+ ?\]", pdf)
-    assert found is not None
     assert float(found[1]) == pytest.approx(3.3 * 72, abs=0.1)
     assert b"/Type3" not in pdf
     assert b"/CIDFontType2" in pdf or b"/TrueType" in pdf

@@ -35,7 +35,6 @@ def test_the_verdict_names_side_and_points_of_the_comparison() -> None:
 def shown_with(averages: dict[str, tuple[str, ...]], *twins: str) -> ShownItems:
     """What is shown of "near", "far" and TWINS, which predict as "near" does."""
     shown = shown_of(["near", "far", *twins])
-    assert shown.outcomes is not None
     predictions = shown.outcomes.predictions.with_columns(**dict.fromkeys(twins, "near"))
     outcomes = replace(shown.outcomes, averages={"sts": averages}, predictions=predictions)
     return replace(shown, outcomes=outcomes)
@@ -78,7 +77,6 @@ def test_the_widest_average_sums_the_comparison_up() -> None:
 
 def test_a_row_says_what_the_header_does_not_and_its_filter_picks_its_items() -> None:
     shown = shown_of(["near", "far"])
-    assert shown.outcomes is not None
     comparison = compare_shown(shown, replace(WHOLE, by="source"))
     first, second = forest_lines(comparison)
     assert [first.title, second.title] == ["sts12 headlines", "sick-r headlines"]

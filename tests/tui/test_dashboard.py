@@ -135,7 +135,6 @@ def cell(settings: Settings) -> Iterator["subprocess.Popen[str]"]:
     say(run, Started(pid=1, host="here", steps=30))
     words = [sys.executable, "-c", HELD, str(settings.runs), run.name]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process
         process.kill()
@@ -196,7 +195,6 @@ async def test_a_yes_is_heard_some_time_after_the_question_and_counts_unless_a_k
         async def question() -> Confirm:
             await pilot.press("X")
             await until(pilot, lambda: isinstance(app.screen, Confirm))
-            assert isinstance(app.screen, Confirm)
             return app.screen
 
         await pilot.press("3")
@@ -225,7 +223,6 @@ async def test_the_sidebar_chooses_and_scores_and_nothing_else_changes_the_model
         sidebar = app.query_one(Sidebar)
         await until(pilot, lambda: app.focused is sidebar and sidebar.line)
         await pilot.press("j", "j")
-        assert sidebar.line is not None
         assert (sidebar.line.name, sidebar.line.coverage) == ("part", 0.5)
         await pilot.press("enter")
         assert scored == ["part"]
@@ -512,7 +509,6 @@ async def test_what_is_shown_is_written_as_csv(
         assert table.columns[:5] == ["dataset", "item", "sentence1", "sentence2", "gold"]
         assert table["item"].to_list() == [0, 2]
         assert table["sentence1"].to_list() == ["'=1+1", sentences[2, "sentence1"]]
-        assert app.view is not None
         assert table["near"].to_list() == app.view.facts.predictions["near"][[0, 2]].tolist()
         reported: list[EmbedlabError] = []
         monkeypatch.setattr(app, "report", reported.append)

@@ -27,7 +27,6 @@ async def test_items_are_ordered_and_filtered_by_keys(opened: Open) -> None:
 
         await pilot.press("j", "j", "j", "s")  # another order begins at its first item
         await until(pilot, lambda: app.view and app.view.sort == GAP and table.cursor == 0)
-        assert app.view is not None
         assert table.row == int(np.nanargmax(app.view.facts.numbers(GAP)))
         gold = app.view.facts.gold
         for text, fitting in (("gold>4", gold > 4), ("gold<1", gold < 1)):
@@ -113,9 +112,7 @@ async def test_a_range_of_a_histogram_filters_and_is_taken_away(opened: Open) ->
         assert app.focused is app.query_one("#gold-bins", Histogram)
         await pilot.press("right", "enter", "right", "right", "enter")
         await until(pilot, lambda: app.view and "gold" in app.view.expression)
-        assert app.view is not None
         bins = app.query_one("#gold-bins", Histogram).bins
-        assert bins is not None
         gold = app.view.facts.gold
         fitting = (gold >= bins.edge(1) - 1e-3) & (gold <= bins.edge(4) + 1e-3)
         assert app.view.rows.tolist() == np.flatnonzero(fitting).tolist() != []
@@ -128,8 +125,6 @@ async def test_both_sentences_can_be_edited_by_hand_or_by_a_rule_and_left(opened
         table, pane = app.query_one(ItemTable), app.query_one(WhatIf)
         await pilot.press("v")
         await until(pilot, lambda: pane.display and isinstance(app.focused, Input))
-        assert app.view is not None
-        assert table.row is not None
         assert pane.typed[0] == app.view.facts.outcomes.sentences["sentence1"][table.row]
         line = pane.query(Input).first(Input)
         line.value = "two dogs are running"
@@ -171,7 +166,6 @@ async def test_items_are_turned_round_copied_noted_and_limited_to_a_dataset(open
         await pilot.press("s", "S")
         await until(pilot, lambda: app.view and app.view.sort == GAP)
         await until(pilot, lambda: app.view and not app.view.is_descending)
-        assert app.view is not None
         assert table.row == int(np.nanargmin(app.view.facts.numbers(GAP)))
         sentences = app.view.facts.outcomes.sentences
         pair = [sentences[name][table.row] for name in ("sentence1", "sentence2")]
@@ -200,7 +194,6 @@ async def test_rows_of_a_comparison_are_cut_sorted_and_limited_by_keys(opened: O
         await until(pilot, lambda: room.comparison and room.comparison.slicing.by == "source")
         await pilot.press("A", "C")
         await until(pilot, lambda: room.comparison and room.comparison.slicing.common)
-        assert room.comparison is not None
         assert room.comparison.slicing.aggregate == "mean"
         await pilot.press("s")
         deltas = [abs(line.delta) for line in room._lines]

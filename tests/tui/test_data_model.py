@@ -80,7 +80,6 @@ def test_a_filter_that_reads_results_says_so_and_an_unknown_word_is_refused() ->
     known = facts()
     for expression, is_by_results in (("near>0.5", True), ("gold>2", False)):
         selection = view(known, expression, "sts12").selection
-        assert selection is not None
         assert selection.is_by_results == is_by_results
     with pytest.raises(UsageError, match="golt"):
         view(known, "golt>2")
@@ -89,7 +88,6 @@ def test_a_filter_that_reads_results_says_so_and_an_unknown_word_is_refused() ->
 def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
     known = facts()
     bins = bins_of(view(known, "gold>3"), GOLD, 5)
-    assert bins is not None
     assert (sum(bins.whole), sum(bins.shown)) == (120, (known.gold > 3).sum())
     assert bins.shown[0] == 0
     again = with_range(with_range("horse or far>0", GOLD, (bins.edge(3), 9)), GOLD, (0, 1))
@@ -156,7 +154,6 @@ def test_the_nearest_sentences_are_those_with_the_highest_cosine() -> None:
 
     known = Facts(replace(shown, vectors=vectors))
     item = item_of(known, 5)
-    assert known.vectors is not None
     table = dict(zip(known.sentences, known.vectors[1], strict=True))
     own = table[item.sentences[0]]
     slow = sorted(((float(own @ other), text) for text, other in table.items()), reverse=True)

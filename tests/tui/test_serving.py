@@ -45,7 +45,6 @@ def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
 
 def address(server: "subprocess.Popen[str]") -> str:
     """The address that the server prints once it listens."""
-    assert server.stderr is not None
     for line in server.stderr:
         if found := re.search(r"http://\S+", line):
             return found[0]
@@ -88,7 +87,6 @@ async def websocket_of(client: Any, url: str) -> str:
     async with client.get(url) as answer:
         assert answer.status == 200
         found = re.search(r'data-session-websocket-url="(ws://[^"]+)"', await answer.text())
-    assert found is not None
     return found[1]
 
 
@@ -191,7 +189,6 @@ async def test_on_a_network_the_token_is_needed_and_the_program_says_what_it_mea
     monkeypatch.setenv("EMBEDLAB_THEME", "textual-light")
     server = start(tmp_path, "--host", "0.0.0.0", "--port", str(free_port()))
     try:
-        assert server.stderr is not None
         warning, url = server.stderr.readline(), address(server)
         assert "as you" in warning
         assert "nothing is encrypted" in warning
@@ -379,5 +376,4 @@ async def test_a_dashboard_that_is_cut_before_anything_of_it_is_read_ends() -> N
     dashboard = _Dashboard("exec sleep 600", DownloadManager())
     await dashboard._start
     await dashboard.end()
-    assert dashboard._process is not None
     assert dashboard._process.returncode is not None

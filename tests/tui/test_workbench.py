@@ -134,7 +134,6 @@ def test_vectors_are_those_of_the_first_model_that_has_one_of_each_sentence(tmp_
         (["a dog", "a cat"], ("whole", [[1, 0], [0, 1]])),
     ):
         stored = workbench._stored_vectors(places, sentences, tmp_path)  # type: ignore[arg-type]
-        assert stored is not None
         assert stored[0] == expected[0]
         assert stored[1] == pytest.approx(np.array(expected[1]))
     assert workbench._stored_vectors(places, ["a cow"], tmp_path) is None  # type: ignore[arg-type]

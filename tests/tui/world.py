@@ -133,7 +133,6 @@ async def answer(pilot: Pilot[None], text: str) -> None:
     """Answer the question that opens with TEXT."""
     app = pilot.app
     await until(pilot, lambda: isinstance(app.focused, Input) and len(app.screen_stack) > 1)
-    assert isinstance(app.focused, Input)
     app.focused.value = text
     await pilot.press("enter")
 
@@ -145,7 +144,6 @@ async def launch_sheet(pilot: Pilot[None]) -> LaunchSheet:
         return isinstance(pilot.app.screen, LaunchSheet) and bool(pilot.app.screen._choices)
 
     await until(pilot, is_filled)
-    assert isinstance(pilot.app.screen, LaunchSheet)
     return pilot.app.screen
 
 
