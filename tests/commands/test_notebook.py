@@ -8,39 +8,20 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import embedlab
-from embedlab.cli.app import main
 from embedlab.core.errors import UsageError
 from embedlab.reports.frames import COMPARED
+from tests.cli import conftest
 
+embedlab_command = conftest.embedlab  # a fixture
 PAIRS = "sentence1\tsentence2\tscore\n" + "".join(
-    f"the {first} sleeps\tthe {second} {verb}\t{gold}\n"
-    for gold, (first, second, verb) in enumerate(
-        [
-            (a, b, verb)
-            for a in ("dog", "cat", "boy")
-            for b in ("dog", "man")
-            for verb in ("sleeps", "runs")
-        ]
-    )
+    f"the {noun} sleeps\tthe {'dog' if gold % 2 else noun} runs {gold}\t{gold}\n"
+    for gold, noun in enumerate(("dog", "cat", "boy") * 4)
 )
-
-
-@pytest.fixture
-def embedlab_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """What a command prints as JSON."""
-
-    def run(*words: str) -> Any:
-        capsys.readouterr()
-        assert main(words) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return run
 
 
 @pytest.fixture
@@ -85,12 +66,12 @@ def test_a_model_encodes_and_scores(tiny_encoder: Path, own: str) -> None:
 
 
 def test_a_comparison_has_the_numbers_of_the_command(
-    embedlab_command: Callable[..., Any], tiny_encoder: Path, own: str
+    embedlab_command: conftest.Embedlab, tiny_encoder: Path, own: str
 ) -> None:
     name = str(tiny_encoder)
     found = embedlab.compare(["dice", name], tasks=["sts12"], equivalent=5, data="tiny")
     words = ("compare", "dice", name, "--task", "sts12", "--equivalent", "5", "--data", "tiny")
-    printed = embedlab_command(*words, "--json")
+    printed = embedlab_command(*words, "--json").json
     assert found.frame.schema == dict(COMPARED)
     first, second = found.frame.to_dicts()
     assert printed["rows"] == [first, second]
@@ -100,22 +81,6 @@ def test_a_comparison_has_the_numbers_of_the_command(
     assert json.loads(found.table("json")) == printed
     assert found._repr_html_().count("<tr>") == 3  # a row a model below the titles
     assert repr(found) == found.table()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"set": {"optim.lr": None}}, "'optim.lr' is None: not a value that a recipe can hold"),
-        ({"seeds": [1, 1]}, "seed 1 is given twice"),
-        ({"seeds": [-1]}, "seed -1"),
-    ],
-)
-def test_a_training_that_cannot_be_is_one_error_with_a_hint(
-    wrong: dict[str, Any], message: str, own: str
-) -> None:
-    with pytest.raises(UsageError, match=message) as found:
-        embedlab.train(**{"recipe": "snli-ce", "data": "tiny", **wrong})
-    assert found.value.hint
 
 
 @pytest.mark.parametrize(
@@ -162,6 +127,17 @@ def test_a_training_that_cannot_be_is_one_error_with_a_hint(
             "must be an integer",
         ),  # type: ignore[list-item]
         (lambda: embedlab.train("snli-ce", seeds=1.5), "seeds is 1.5", "must be an integer"),
+        (
+            lambda: embedlab.train("snli-ce", set={"optim.lr": None}, data="tiny"),
+            "'optim.lr' is None: not a value that a recipe can hold",
+            "give text",
+        ),
+        (
+            lambda: embedlab.train("snli-ce", seeds=[1, 1], data="tiny"),
+            "seed 1 is given twice",
+            "each seed once",
+        ),
+        (lambda: embedlab.train("snli-ce", seeds=[-1], data="tiny"), "seed -1", ""),
         (lambda: embedlab.compare(["dice"], where=3), "where is 3", "must be a text"),
         (
             lambda: embedlab.compare(["dice"], letters="yes"),
@@ -176,6 +152,7 @@ def test_what_only_a_call_can_get_wrong_is_refused_with_the_way_out(
 ) -> None:
     with pytest.raises(UsageError, match=message) as found:
         call()
+    assert found.value.hint
     assert hint in str(found.value.hint)
 
 

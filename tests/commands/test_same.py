@@ -1,7 +1,7 @@
 """`same` names the fault of a server, and says that there is none where there is none."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+import embedlab
 from embedlab.api import NotebookSession
 from embedlab.commands.same import SameOptions, same
 from embedlab.core.settings import Settings
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.same import chosen_texts
 from embedlab.models.hosts import note_typed
+from embedlab.reports.report import Report
 from tests.encoders.altered_server import WORDS, add_modules, serving, write_qwen
 
 
@@ -40,11 +42,15 @@ def addresses(bert: Path, qwen: Path) -> Iterator[dict[str, str]]:
         yield {"bert": first, "qwen": second}
 
 
-def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
+def report_of(reference: Path, served: str, tmp_path: Path, **options: Any) -> Report:
     note_typed(served)
     settings = Settings(device="cpu", runs=tmp_path, endpoint_check="off")
     chosen = SameOptions(reference=str(reference), served=served, **options)
-    report = same(chosen, NotebookSession(settings=settings))
+    return same(chosen, NotebookSession(settings=settings))
+
+
+def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
+    report = report_of(reference, served, tmp_path, **options)
     (verdict,) = report.tables[0].data()["verdict"]
     if "dim-cut" in served:
         assert "16 numbers a vector served, 32 of the reference: cosines are to its first 16" in (
@@ -132,65 +138,52 @@ def test_another_model_is_named_where_it_is_a_candidate(
     assert asked(bert, served, tmp_path)[1] == []
 
 
-def test_vectors_in_another_order_are_found_in_an_export(bert: Path, tmp_path: Path) -> None:
-    from embedlab.api import load
+CHOSEN = [each for each in chosen_texts([24]) if "\n" not in each.text]
+TEXTS = [each.text for each in CHOSEN]
 
-    texts = [each.text for each in chosen_texts([24]) if "\n" not in each.text]
-    vectors = np.asarray(load(str(bert)).encode(texts))
-    order = np.random.default_rng(0).permutation(len(texts))
-    for name, rows, expected in (("right", np.arange(len(texts)), 0), ("mixed", order, 4)):
-        file = tmp_path / f"{name}.parquet"
-        pl.DataFrame({"sentence": texts, "vector": vectors[rows].tolist()}).write_parquet(file)
-        code, causes, _ = asked(bert, f"vectors:{file}", tmp_path)
-        assert (code, [kind for kind, _ in causes]) == (expected, ["order"] if expected else [])
+
+def stored(vectors: Any, folder: Path, texts: Sequence[str] = TEXTS) -> str:
+    """The name of VECTORS of TEXTS in a file."""
+    file = folder / "stored.parquet"
+    columns = {"sentence": texts, "vector": np.asarray(vectors).tolist()}
+    pl.DataFrame(columns).write_parquet(file)
+    return f"vectors:{file}"
+
+
+def test_vectors_in_another_order_are_found_in_an_export(bert: Path, tmp_path: Path) -> None:
+    vectors = embedlab.encode(str(bert), TEXTS)
+    assert asked(bert, stored(vectors, tmp_path), tmp_path)[:2] == (0, [])
+    mixed = np.random.default_rng(0).permutation(vectors)
+    assert asked(bert, stored(mixed, tmp_path), tmp_path)[:2] == (4, [("order", "")])
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_one_vector_of_all_texts_is_no_stored_form(
     value: float, bert: Path, tmp_path: Path
 ) -> None:
-    texts = [each.text for each in chosen_texts([24]) if "\n" not in each.text]
-    file = tmp_path / "equal.parquet"
-    vectors = [[value] * 32] * len(texts)
-    pl.DataFrame({"sentence": texts, "vector": vectors}).write_parquet(file)
-    code, causes, _ = asked(bert, f"vectors:{file}", tmp_path)
-    assert (code, causes) == (4, [])
+    equal = np.full((len(TEXTS), 32), value)
+    assert asked(bert, stored(equal, tmp_path), tmp_path)[:2] == (4, [])
 
 
 def test_what_cannot_be_compared_is_not_among_the_nearest(bert: Path, tmp_path: Path) -> None:
-    texts = [each.text for each in chosen_texts([24]) if "\n" not in each.text]
-    file = tmp_path / "wide.parquet"
-    vectors = np.random.default_rng(0).normal(size=(len(texts), 48))
-    pl.DataFrame({"sentence": texts, "vector": vectors.tolist()}).write_parquet(file)
-    options = SameOptions(reference=str(bert), served=f"vectors:{file}")
-    report = same(options, NotebookSession(settings=Settings(device="cpu", runs=tmp_path)))
+    wide = np.random.default_rng(0).normal(size=(len(TEXTS), 48))
+    report = report_of(bert, stored(wide, tmp_path), tmp_path)
     assert "other dimensions" in report.tables[0].title
     assert "inf" not in " ".join(report.notes)
 
 
 def test_texts_that_nothing_explains_are_named_by_their_kind(bert: Path, tmp_path: Path) -> None:
-    from embedlab.api import load
-
-    chosen = [each for each in chosen_texts([24]) if "\n" not in each.text]
-    right = np.asarray(load(str(bert)).encode([each.text for each in chosen]))
-    is_odd = np.array([each.kind == "scripts" for each in chosen])
+    right = embedlab.encode(str(bert), TEXTS)
+    is_odd = np.array([each.kind == "scripts" for each in CHOSEN])
     drawn = np.random.default_rng(0).normal(size=right.shape)
     altered = np.where(is_odd[:, None], drawn, right)
-    file = tmp_path / "altered.parquet"
-    columns = {"sentence": [each.text for each in chosen], "vector": altered.tolist()}
-    pl.DataFrame(columns).write_parquet(file)
-    options = SameOptions(reference=str(bert), served=f"vectors:{file}")
-    report = same(options, NotebookSession(settings=Settings(device="cpu", runs=tmp_path)))
-    assert " on not ASCII (least cosine " in report.tables[0].title
-    (least,) = (row["reference"] for row in report.tables[0].rows if row["kind"] == "not ASCII")
+    (table, *_) = report_of(bert, stored(altered, tmp_path), tmp_path).tables
+    assert " on not ASCII (least cosine " in table.title
+    (least,) = (row["reference"] for row in table.rows if row["kind"] == "not ASCII")
     lengths = np.linalg.norm(drawn, axis=1) * np.linalg.norm(right, axis=1)
     assert least == pytest.approx(((drawn * right).sum(axis=1) / lengths)[is_odd].min(), abs=1e-5)
 
 
 def test_too_few_texts_say_nothing(bert: Path, tmp_path: Path) -> None:
-    file = tmp_path / "few.parquet"
-    pl.DataFrame({"sentence": ["a", "b"], "vector": [[1.0] * 32, [2.0] * 32]}).write_parquet(file)
-    settings = Settings(device="cpu", runs=tmp_path)
-    chosen = SameOptions(reference=str(bert), served=f"vectors:{file}")
-    report = same(chosen, NotebookSession(settings=settings))
-    assert int(report.exit_code) == 5
+    few = stored([[1.0] * 32, [2.0] * 32], tmp_path, ["a", "b"])
+    assert int(report_of(bert, few, tmp_path).exit_code) == 5

@@ -8,10 +8,17 @@ from dataclasses import replace
 
 import pytest
 
-from embedlab.commands.training_plan import TrainOptions, TrainPlan, plan_training, train_arguments
+from embedlab.commands.training_plan import (
+    TrainOptions,
+    TrainPlan,
+    plan_training,
+    starting_encoder,
+    train_arguments,
+)
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
+from embedlab.data import tiny
 from embedlab.runs import events
 from embedlab.runs.store import RunFolder
 from tests.stored_scores import begin_run
@@ -113,6 +120,14 @@ def test_a_run_that_a_process_trains_now_is_refused_where_that_is_wanted(
         assert finished(plan_training(OPTIONS, settings)) == [False]
         with pytest.raises(UsageError, match="'snli-ce@1' is running"):
             plan_training(replace(OPTIONS, resume=True), settings)
+
+
+def test_corpora_of_other_words_start_from_another_encoder(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = starting_encoder(None, settings)
+    monkeypatch.setattr(tiny, "vocabulary", lambda: ("a", "man", "ponders"))
+    assert starting_encoder(None, settings) != former
 
 
 def test_another_process_gets_every_option_and_setting() -> None:
