@@ -1,8 +1,6 @@
 """The rooms, driven by keys."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -117,33 +115,28 @@ async def test_keys_of_a_packet_meet_the_filter_in_every_room(opened: Open) -> N
         assert (app.settings.runs / "one" / "seed-1" / "events.jsonl").exists()
 
 
-HELD = """
-import sys, time
-from pathlib import Path
-from embedlab.runs.store import RunFolder
-with RunFolder.of(Path(sys.argv[1]), sys.argv[2], 1).lock():
-    print("held", flush=True)
-    time.sleep(900)
-"""
-
-
 @pytest.fixture
-def cell(settings: Settings) -> Iterator["subprocess.Popen[str]"]:
-    """The process of a cell that trains, in a grid whose other cells have ended."""
+def _a_cell_trains(settings: Settings) -> Iterator[None]:
+    """In a grid whose other cells have ended."""
     plan = make_grid(settings)
     run = RunFolder.of(settings.runs, plan.variants[0].run, 1)
     say(run, Started(pid=1, host="here", steps=30))
-    words = [sys.executable, "-c", HELD, str(settings.runs), run.name]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "held\n"
-        yield process
-        process.kill()
+    with run.lock():
+        yield
 
 
+@pytest.mark.usefixtures("_a_cell_trains")
 async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
-    opened: Open, cell: "subprocess.Popen[str]"
+    opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They were pasted, or meant for what opens a moment later."""
+    stopped: list[object] = []
+    for name in (
+        "commands.grid_plan.cancel_grid",
+        "tui.runs.grid_screen.cancel_grid",
+        "runs.launch.cancel_run",
+    ):
+        monkeypatch.setattr(f"embedlab.{name}", lambda *asked: stopped.append(asked))
     async with opened() as (app, pilot):
         kept = make_run(app.settings, "keepme", 1, Finished(step=30))
 
@@ -156,7 +149,7 @@ async def test_keys_of_one_packet_stop_and_delete_nothing_whatever_is_open(
 
         def is_harmless() -> bool:
             is_heard = isinstance(app.screen, Confirm) and app.screen._yes is not None
-            return not is_heard and cell.poll() is None and kept.recipe_file.exists()
+            return not is_heard and not stopped and kept.recipe_file.exists()
 
         await pilot.press("3")
         await lists(pilot, 2)
