@@ -7,6 +7,7 @@ package, whose other files are links to the real ones.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,16 +18,14 @@ import pytest
 from docs.blocks import ROOT, blocks_of
 from embedlab.core.paths import PACKAGE
 
-PLUGINS = {
-    block.facts["file"]: block.text
-    for block in blocks_of((ROOT / "docs" / "plugins.md").read_text("utf-8"))
-    if "file" in block.facts
-}
-PAPER = {
-    block.facts["file"]: block.text
-    for block in blocks_of((ROOT / "docs" / "guides" / "reproduce.md").read_text("utf-8"))
-    if "file" in block.facts
-}
+
+def files_of(page: str) -> dict[str, str]:
+    """The files that a PAGE of docs shows, by their names."""
+    blocks = blocks_of((ROOT / "docs" / page).read_text("utf-8"))
+    return {block.facts["file"]: block.text for block in blocks if "file" in block.facts}
+
+
+PLUGINS, PAPER = files_of("plugins.md"), files_of("guides/reproduce.md")
 
 COMMAND = '''"""`embedlab overlap`: the words that two sentences share."""
 
@@ -84,34 +83,36 @@ name = "delimited"
 columns = { sentence1 = "one", sentence2 = "other", gold = "closeness", source = "where" }
 """
 HEADER = "where\tone\tother\tcloseness\n"
+ROWS = [
+    f"upper\tbrook {number} is cold\tbrook {number} is not warm\t{number % 6}\n"
+    for number in range(8)
+]
 BROOKS = {
-    "train": HEADER
-    + "".join(
-        f"upper\tbrook {number} is cold\tbrook {number} is not warm\t{number % 6}\n"
-        for number in range(8)
-    ),
-    "test": HEADER
-    + "upper\ta brook\tone brook\t4\nupper\ta brook\ta road\t0\nlower\tit is deep\tit is not "
-    "deep\t1.5\n",
+    "data/brooks/train.tsv": HEADER + "".join(ROWS),
+    "data/brooks/test.tsv": f"""{HEADER}upper\ta brook\tone brook\t4
+upper\ta brook\ta road\t0
+lower\tit is deep\tit is not deep\t1.5
+""",
 }
 RECIPE = PLUGINS["mine.toml"].replace('"close-pairs"', "").replace('"ends"', '"mean"')
 
-ADDED = {  # what is added → its files
-    "objective": {"embedlab/objectives/losses/margin.py": PLUGINS["margin.py"]},
-    "task": {"embedlab/tasks/close_pairs.py": PLUGINS["close_pairs.py"]},
-    "dataset": {"embedlab/data/corpora/brooks.toml": CORPUS},
-    "pooling": {"embedlab/encoders/poolings/ends.py": PLUGINS["ends.py"]},
-    "kind of encoder": {"embedlab/encoders/kinds/letters.py": PLUGINS["letters.py"]},
-    "property": {"embedlab/outcomes/properties/capitals.py": PLUGINS["capitals.py"]},
-    "command": {"embedlab/commands/overlap.py": COMMAND},
-    "recipe": {"recipes/margin.toml": RECIPE},
-    "grid": {
-        "recipes/grids/margins.toml": 'summary = "Margins"\nbase = '
-        '"margin"\n\n[axes]\n"objective.margin" = '
-        "[0.1, "
-        "0.2]\n"
-    },
-    "paper": {f"recipes/papers/{name}": text for name, text in PAPER.items()},
+ADDED = {
+    "embedlab/objectives/losses/margin.py": PLUGINS["margin.py"],
+    "embedlab/tasks/close_pairs.py": PLUGINS["close_pairs.py"],
+    "embedlab/data/corpora/brooks.toml": CORPUS,
+    "embedlab/encoders/poolings/ends.py": PLUGINS["ends.py"],
+    "embedlab/encoders/kinds/letters.py": PLUGINS["letters.py"],
+    "embedlab/outcomes/properties/capitals.py": PLUGINS["capitals.py"],
+    "embedlab/commands/overlap.py": COMMAND,
+    "recipes/margin.toml": RECIPE,
+    "recipes/grids/margins.toml": """
+summary = "Margins"
+base = "margin"
+
+[axes]
+"objective.margin" = [0.1, 0.2]
+""",
+    **{f"recipes/papers/{name}": text for name, text in PAPER.items()},
 }
 
 PROGRAM = """
@@ -155,40 +156,6 @@ COMMANDS = [
 ]
 
 
-def linked(place: Path, source: Path, files: dict[str, str]) -> None:
-    """Make the folder PLACE hold what SOURCE holds, by links, and FILES, by their paths in it."""
-    place.mkdir()
-    folders = {path.split("/")[0] for path in files if "/" in path}
-    for path in source.iterdir():
-        if path.name in folders:
-            linked(
-                place / path.name,
-                path,
-                {
-                    own.partition("/")[2]: text
-                    for own, text in files.items()
-                    if own.startswith(f"{path.name}/")
-                },
-            )
-        else:
-            (place / path.name).symlink_to(path)
-    for name, text in files.items():
-        target = place / name
-        if not target.exists():
-            target.parent.mkdir(exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-
-
-def below(folder: str) -> dict[str, str]:
-    """The added files of a top folder, by their paths in it."""
-    return {
-        path.partition("/")[2]: text
-        for files in ADDED.values()
-        for path, text in files.items()
-        if path.startswith(f"{folder}/")
-    }
-
-
 @pytest.fixture(scope="module")
 def shown(
     tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path
@@ -197,12 +164,13 @@ def shown(
     the command.
     """
     clone = tmp_path_factory.mktemp("clone")
-    linked(clone / "embedlab", PACKAGE, below("embedlab"))
-    linked(clone / "recipes", ROOT / "recipes", below("recipes"))
+    for folder in (PACKAGE, ROOT / "recipes"):
+        shutil.copytree(folder, clone / folder.name, copy_function=os.symlink)
     (clone / "encoder").symlink_to(tiny_encoder)
-    (clone / "data" / "brooks").mkdir(parents=True)
-    for split, text in BROOKS.items():
-        (clone / "data" / "brooks" / f"{split}.tsv").write_text(text, encoding="utf-8")
+    for path, text in {**ADDED, **BROOKS}.items():
+        (clone / path).parent.mkdir(parents=True, exist_ok=True)
+        with (clone / path).open("x", encoding="utf-8") as file:
+            file.write(text)
     program, answers = clone / "program.py", clone / "answers.json"
     program.write_text(PROGRAM, encoding="utf-8")
     homes = {f"XDG_{name}_HOME": str(clone / "home") for name in ("CACHE", "STATE", "CONFIG")}
@@ -216,15 +184,14 @@ def shown(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, tuple[int, str]] = json.loads(answers.read_text("utf-8"))
+    found = json.loads(answers.read_text("utf-8"))
     assert {code for code, _ in found.values()} == {0}, done.stderr
-    return found
+    return found  # type: ignore[no-any-return]
 
 
-def rows(shown: dict[str, tuple[int, str]], line: str) -> list[dict[str, Any]]:
+def rows(shown: dict[str, tuple[int, str]], line: str) -> Any:
     """The rows that a command answered with."""
-    found: list[dict[str, Any]] = json.loads(shown[line][1])["rows"]
-    return found
+    return json.loads(shown[line][1])["rows"]
 
 
 def test_a_command_is_offered_behind_those_of_the_list(shown: dict[str, tuple[int, str]]) -> None:

@@ -2,7 +2,6 @@
 datasets.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from math import sqrt
@@ -57,12 +56,6 @@ def test_the_intervals_are_those_of_draws() -> None:
     assert np.mean(others < new[0]) == pytest.approx(0.025, abs=0.013)
 
 
-def clashes(texts: Sequence[np.ndarray]) -> set[tuple[int, int]]:
-    """Which two datasets have a pair in common, in both orders."""
-    pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
-    return {(a, b) for a, b in permutations(range(len(texts)), 2) if pairs[a] & pairs[b]}
-
-
 @pytest.mark.parametrize("most_tried", [another_dataset._MOST_TRIED, 3])
 def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
     most_tried: int, monkeypatch: pytest.MonkeyPatch
@@ -72,13 +65,13 @@ def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
     rng = np.random.default_rng(2)
     for _ in range(10):
         texts = [rng.integers(0, 9, (rng.integers(1, 6), 2)).astype(np.uint64) for _ in range(6)]
-        pairs = [len(np.unique(np.sort(own), axis=0)) for own in texts]
-        clashing = clashes(texts)
+        pairs = [{frozenset(row) for row in own.tolist()} for own in texts]
+        clashing = {(a, b) for a, b in permutations(range(6), 2) if pairs[a] & pairs[b]}
         found, shared = independent_datasets(texts)
         assert shared == 0
         sets = [some for count in range(7) for some in combinations(range(6), count)]
-        fitting = [some for some in sets if not clashing & {*permutations(some, 2)}]
-        sizes = {some: (len(some), sum(pairs[place] for place in some)) for some in fitting}
+        fitting = [some for some in sets if clashing.isdisjoint(permutations(some, 2))]
+        sizes = {some: (len(some), sum(len(pairs[place]) for place in some)) for some in fitting}
         if most_tried > 3:
             assert sizes[tuple(found)] == max(sizes.values())
         else:

@@ -3,12 +3,10 @@
 `python docs/pictures.py` takes them.
 """
 
-import asyncio
 import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from textual.widgets import Static
@@ -16,6 +14,7 @@ from textual.widgets import Static
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import Settings
 from embedlab.tui.app import Dashboard
+from tests.tui.world import until
 
 MODELS = ("minilm", "demo-supcl", "dice")
 SIZE = (140, 45)
@@ -42,18 +41,14 @@ async def photograph(into: Path) -> list[Path]:
     app.begin_with(MODELS, "starter")
     taken: list[Path] = []
     async with app.run_test(size=SIZE) as pilot:
-        ending = time.monotonic() + PATIENCE_S
-        while app.view is None or app.comparison is None:
-            assert time.monotonic() < ending
-            await asyncio.sleep(0.1)
+        await until(pilot, lambda: app.view and app.comparison, PATIENCE_S)
+        why = app.query_one("#why Static", Static)
         for name, pressed in POSES.items():
             for key in pressed:
                 await pilot.press(key)
                 await pilot.pause(2)
-            why = app.query_one("#why Static", Static)
-            while name == "compare" and "alone is right" not in str(why.render()):
-                assert time.monotonic() < ending
-                await asyncio.sleep(0.1)
+            if name == "compare":
+                await until(pilot, lambda: "alone is right" in str(why.render()), PATIENCE_S)
             taken.append(into / f"{name}.svg")
             svg = without_fonts(app.export_screenshot(title="embedlab tui"))
             taken[-1].write_text(svg, encoding="utf-8")
