@@ -1,17 +1,16 @@
 """Items, models and runs for the tests of the dashboard, made in memory or as a run's files."""
 
 import asyncio
-import re
 import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from html import unescape
 
 import numpy as np
 import polars as pl
 import pytest
 from textual import events
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -35,7 +34,6 @@ from tests.stored_scores import step_of as plain_step
 Open = Callable[..., AbstractAsyncContextManager[tuple[Dashboard, Pilot[None]]]]
 
 _NAMES = {"/": "slash", " ": "space", ">": "greater_than_sign", "\r": "enter"}
-_CELL = 12.2  # the width of a letter in a screenshot
 NOUNS = ("cat", "dog", "horse", "train", "bird", "child", "boat", "tree")
 
 
@@ -92,21 +90,10 @@ def at_once(pilot: Pilot[None], text: str) -> None:
 
 
 def screen_text(app: App[None]) -> str:
-    """What the screen shows, without styles."""
-    cells: dict[tuple[int, int], str] = {}
-    texts = re.findall(
-        r'<text class="[^"]+" x="([\d.]+)" y="([\d.]+)" textLength="[^"]+" clip-path="url\(#[^"]+'
-        r'-line-(\d+)\)">([^<]*)</text>',
-        app.export_screenshot(),
-    )
-    for x, _, line, text in texts:
-        for place, letter in enumerate(unescape(text).replace("\xa0", " ")):
-            cells[int(line), round(float(x) / _CELL) + place] = letter
-    lines = [
-        "".join(cells.get((line, x), " ") for x in range(app.size.width)).rstrip()
-        for line in range(app.size.height)
-    ]
-    return "\n".join(lines) + "\n"
+    """What the screen shows, without styles, as Textual renders it for a screenshot."""
+    visible_screen_stack.set(app._background_screens)
+    strips = app.screen._compositor.render_strips()
+    return "".join(f"{strip.text.rstrip()}\n" for strip in strips)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], object], patience_s: float = 30.0) -> None:
