@@ -13,7 +13,9 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
+from scipy.stats import rankdata
 
 Floats = NDArray[np.float64]
 NORMAL = NormalDist()
@@ -23,19 +25,12 @@ cdf = NORMAL.cdf
 # Step 1
 
 
-def ranks(values: Floats) -> Floats:
-    """Ranks from 1; tied values share their mean."""
-    own = values[:, None]
-    return np.asarray(((values < own).sum(1) + 1 + (values <= own).sum(1)) / 2)
-
-
 def pearson(x: Floats, y: Floats) -> float:
-    u, v = x - x.mean(), y - y.mean()
-    return float((u * v).mean() / sqrt((u**2).mean() * (v**2).mean()))
+    return float(np.corrcoef(x, y)[0, 1])
 
 
 def spearman(x: Floats, y: Floats) -> float:
-    return pearson(ranks(x), ranks(y))
+    return pearson(rankdata(x), rankdata(y))
 
 
 def accuracy(x: Floats, y: Floats) -> float:
@@ -52,7 +47,7 @@ def above(x: Floats, w: Floats) -> Floats:
 
 def spearman_influence(x: Floats, y: Floats) -> Floats:
     n = len(x)
-    f, g = (ranks(values) / n - 0.5 - 1 / (2 * n) for values in (x, y))
+    f, g = (rankdata(values) / n - 0.5 - 1 / (2 * n) for values in (x, y))
     a, b = (f**2).mean(), (g**2).mean()
     r = (f * g).mean() / sqrt(a * b)
     psi = (f * g + above(x, g) + above(y, f)) / sqrt(a * b)
@@ -252,12 +247,10 @@ def lugannani_rice(u: Floats, reach: float, noise: float) -> float:
     def slope(t: float) -> float:
         return float((u * np.tanh(t * u)).sum() + noise * t)
 
-    low, high = 0.0, 1.0
+    high = 1.0
     while slope(high) < reach:
         high *= 2
-    for _ in range(80):
-        t = (low + high) / 2
-        low, high = (t, high) if slope(t) < reach else (low, t)
+    t = brentq(lambda t: slope(t) - reach, 0, high, xtol=1e-14)
     k = float(np.log(np.cosh(t * u)).sum() + noise * t**2 / 2)
     curve = float((u**2 * (1 - np.tanh(t * u) ** 2)).sum() + noise)
     w, s = sqrt(max(2 * (t * reach - k), 0.0)), t * sqrt(curve)
