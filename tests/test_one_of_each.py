@@ -87,7 +87,9 @@ def takes_the_metric_off(node: ast.AST) -> bool:
 
 def begins_a_page(node: ast.AST) -> bool:
     """Whether a node is the text that begins a page."""
-    return isinstance(node, ast.Constant) and "<!doctype html" in str(node.value).lower()
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return False
+    return "<!doctype html" in node.value.lower()
 
 
 def locks_a_file(node: ast.AST) -> bool:
