@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from tests.cli import conftest
-from tests.cli.conftest import Embedlab
+from tests.cli.conftest import Answer, Embedlab
 from tests.stored_world import CUT, GRID_RUN, PRINTED, RUNS, environment, unpack
 
 embedlab = conftest.embedlab  # a fixture
@@ -43,6 +43,13 @@ def weights(folder: Path) -> dict[str, bytes]:
     }
 
 
+def done(embedlab: Embedlab, *words: str) -> Answer:
+    """The answer of a command that succeeds."""
+    answer = embedlab(*words)
+    assert answer.code == 0, answer.err
+    return answer
+
+
 def test_every_run_is_listed_with_its_state(embedlab: Embedlab, world: Path) -> None:
     states = {row["run"]: row["state"] for row in embedlab("runs", "ls", "--json").rows}
     assert {states[f"{name}@1"] for name in RUNS} == {"finished"}
@@ -52,9 +59,7 @@ def test_every_run_is_listed_with_its_state(embedlab: Embedlab, world: Path) -> 
 
 def test_every_model_encodes_as_it_did(embedlab: Embedlab, world: Path) -> None:
     for name in RUNS:
-        words = ("encode", f"{name}@1", "sentences.txt", "-o", "again.npy", "--force")
-        answer = embedlab(*words)
-        assert answer.code == 0, answer.err
+        done(embedlab, "encode", f"{name}@1", "sentences.txt", "-o", "again.npy", "--force")
         old, new = np.load(world / f"{name}.npy"), np.load(world / "again.npy")
         assert np.allclose(old, new, rtol=0, atol=1e-5)
 
@@ -65,16 +70,15 @@ def test_runs_heads_and_the_export_have_the_same_scores(
     name: str, again: tuple[str, ...], embedlab: Embedlab, world: Path
 ) -> None:
     stored = json.loads((world / name).read_text())["rows"]
-    answer = embedlab(*PRINTED[name], *again, "--json")
-    assert answer.code == 0, answer.err
+    rows = done(embedlab, *PRINTED[name], *again, "--json").rows
     keys = ("model", "slice", "metric", "split", "items")
-    assert [[row[key] for key in keys] for row in answer.rows] == [
+    assert [[row[key] for key in keys] for row in rows] == [
         [row[key] for key in keys] for row in stored
     ]
     # a head of a small encoder predicts nearly equal numbers, which rounding puts in another order
     # on another kind of processor
     tolerance = 1.0 if name == "tasks.json" else 0.01
-    assert [row["score"] for row in answer.rows] == pytest.approx(
+    assert [row["score"] for row in rows] == pytest.approx(
         [row["score"] for row in stored], abs=tolerance
     )
 
@@ -83,8 +87,7 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(embedlab: Embedlab, worl
     run = world / "runs" / "cut" / "seed-1"
     before = (run / "events.jsonl").read_text()
     (checkpoint,) = (run / "checkpoints").iterdir()
-    answer = embedlab(*CUT, "--resume")
-    assert answer.code == 0, answer.err
+    done(embedlab, *CUT, "--resume")
     after = (run / "events.jsonl").read_text()
     assert after.startswith(before)
     events = [json.loads(line) for line in after[len(before) :].splitlines()]
@@ -98,12 +101,10 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(embedlab: Embedlab, worl
 
 def test_a_grid_half_done_trains_what_is_left(embedlab: Embedlab, world: Path) -> None:
     before = weights(world / "runs")
-    answer = embedlab(*GRID_RUN)
-    assert answer.code == 0, answer.err
+    done(embedlab, *GRID_RUN)
     after = weights(world / "runs")
     assert {name: after[name] for name in before} == before
     (trained,) = {name.partition("/")[0] for name in after.keys() - before.keys()}
     assert trained.startswith("rates.lr-0.003.")
-    table = embedlab("grid", "table", "rates", "--task", "glue", "--json")
-    assert table.code == 0, table.err
+    table = done(embedlab, "grid", "table", "rates", "--task", "glue", "--json")
     assert len(table.rows) == 2

@@ -8,13 +8,9 @@ from embedlab.analysis.dependence import SharedSentences, independent_variances
 
 def slow_variance(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """Σ v_p v_q over rows that share a sentence, and the share of such ordered pairs of rows."""
-    total, linked = 0.0, 0
-    for p in range(len(values)):
-        for q in range(len(values)):
-            if {first[p], second[p]} & {first[q], second[q]}:
-                total += values[p] * values[q]
-                linked += 1
-    return total, linked / len(values) ** 2
+    texts = [{*row} for row in zip(first.tolist(), second.tolist(), strict=True)]
+    linked = np.array([[bool(one & other) for other in texts] for one in texts])
+    return values @ linked @ values, linked.mean()
 
 
 def test_groups_are_corrected_for_their_own_centring() -> None:

@@ -9,12 +9,8 @@ from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.rank_errors import with_rank_errors
 
 
-def points(values: pl.Series) -> list[float]:
-    return [100 * (rank - 0.5) / len(values) for rank in scipy.stats.rankdata(values)]
-
-
-def differences(first: list[float], second: list[float]) -> list[float]:
-    return [a - b for a, b in zip(first, second, strict=True)]
+def points(values: pl.Series) -> np.ndarray:
+    return 100 * (scipy.stats.rankdata(values) - 0.5) / len(values)
 
 
 def test_errors_and_gaps_are_by_the_ranks_of_what_models_score_within_each_dataset(
@@ -36,12 +32,12 @@ def test_errors_and_gaps_are_by_the_ranks_of_what_models_score_within_each_datas
         assert part["a"].to_list() == pytest.approx(mean.to_list())
         for name in names:
             scored = part.drop_nulls(name)
-            errors = differences(points(scored[name]), points(scored["gold"]))
-            assert scored[f"error({name})"].to_list() == pytest.approx(errors)
+            errors = points(scored[name]) - points(scored["gold"])
+            assert scored[f"error({name})"].to_numpy() == pytest.approx(errors)
             assert part[f"error({name})"].count() == scored.height
         left = part.filter(pair > least)
         ranks = np.array([points(left[name]) for name in names])
-        assert left["gap"].to_list() == pytest.approx(np.ptp(ranks, axis=0).tolist())
+        assert left["gap"].to_numpy() == pytest.approx(np.ptp(ranks, axis=0))
         assert part["gap"].null_count() == part.height - left.height
     alone = with_rank_errors(table.with_columns(b=pl.lit(None, pl.Float64)), models[:2])
     assert alone["gap"].count() == 0  # one of two models alone differs from nothing

@@ -56,12 +56,6 @@ def test_models_that_are_shown_as_equal_are_not_distinguished(
     assert (one.scores["exact"].letters != one.scores["near"].letters) == is_shown
 
 
-def test_a_model_compared_with_itself_does_not_differ(scored: pl.DataFrame) -> None:
-    for one in compare_models(scored, [GOOD, replace(GOOD, name="again")]).slices:
-        difference = one.differences["again"]
-        assert (difference.delta, difference.low, difference.high, difference.p) == (0, 0, 0, 1)
-
-
 def test_fifths_are_compared_like_any_slice(scored: pl.DataFrame) -> None:
     found = compare_models(scored, [TWIN, BAD], by="dice")
     assert [one.items for one in found.slices] == [20] * 5 + [6] * 5

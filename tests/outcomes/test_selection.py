@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import percentileofscore
 
 from embedlab.analysis.pair_notes import PairNotes
 from embedlab.core.errors import UsageError
@@ -39,13 +40,9 @@ def test_an_expression_picks_items_by_facts_of_any_task(
 
 def ranks(values: pl.Series) -> np.ndarray:
     """Points of percentile rank; nan where there is no value."""
-    known = values.drop_nulls().to_numpy()
-    return np.array(
-        [
-            np.nan if own is None else 100 * ((known < own).mean() + (known == own).mean() / 2)
-            for own in values
-        ]
-    )
+    known = values.drop_nulls()
+    found = [None if own is None else percentileofscore(known, own, "mean") for own in values]
+    return np.array(found, dtype=float)
 
 
 def test_an_expression_reads_rank_errors_and_the_gap_between_models(

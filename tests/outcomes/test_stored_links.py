@@ -35,10 +35,7 @@ def table_of(rows: list[tuple[int | None, int, float]]) -> pl.DataFrame:
 
 
 def equal(one: Links, other: Links) -> bool:
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("first", "second", "cosine")
-    )
+    return all(map(np.array_equal, vars(one).values(), vars(other).values()))
 
 
 def test_other_sentences_another_order_and_another_method_are_found_anew(

@@ -10,18 +10,19 @@ from embedlab.experiments.paper_file import select_tables
 from embedlab.reports.claims_table import claims_table
 from embedlab.reports.layout import plain_text
 
+TABLES = {table.name: table for table in select_tables("tsukagoshi", None) if table.claims}
+CLAIMS = {name: claim for table in TABLES.values() for name, claim in table.claims.items()}
+
 
 def test_the_table_of_a_paper_has_its_keys_and_fits_eighty_cells() -> None:
-    tables = {table.name: table for table in select_tables("tsukagoshi", None) if table.claims}
-    claims = {name: claim for table in tables.values() for name, claim in table.claims.items()}
     verdicts: list[Verdict] = ["holds", "reversed", "open", "not measured"]
     found = [
         SettledClaim(
             name=name, claim=claim, verdict=verdict, difference=11.234, low=10.0, high=12.0, p=0.01
         )
-        for (name, claim), verdict in zip(claims.items(), cycle(verdicts))
+        for (name, claim), verdict in zip(CLAIMS.items(), cycle(verdicts))
     ]
-    table = claims_table("tsukagoshi", tables, found)
+    table = claims_table("tsukagoshi", TABLES, found)
     lines = plain_text(table, 80).splitlines()
     assert max(map(len, lines)) <= 80
     assert ["table", "claim", "printed", "ours", "verdict"] in map(str.split, lines)
@@ -40,14 +41,9 @@ def test_the_table_of_a_paper_has_its_keys_and_fits_eighty_cells() -> None:
 
 
 def test_the_command_for_what_is_not_measured_names_the_folder_as_it_was_typed() -> None:
-    tables = {
-        table.name: replace(table, folder="./my paper")
-        for table in select_tables("tsukagoshi", None)
-        if table.claims
-    }
-    claims = {name: claim for table in tables.values() for name, claim in table.claims.items()}
+    tables = {name: replace(table, folder="./my paper") for name, table in TABLES.items()}
     found = [
-        SettledClaim(name=name, claim=one, verdict="not measured") for name, one in claims.items()
+        SettledClaim(name=name, claim=one, verdict="not measured") for name, one in CLAIMS.items()
     ]
     note = claims_table("my paper", tables, found).notes[-1]
     assert "`embedlab reproduce './my paper' TABLE`" in note

@@ -53,15 +53,6 @@ def test_a_difference_that_is_not_tested_has_no_sign_and_no_verdict_on_clearness
     assert sentence.endswith("datasets (not tested)")
 
 
-def test_a_model_that_scored_a_part_leaves_the_others_numbers() -> None:
-    alone = compare_shown(shown_of(["near", "far"]))
-    with_part = compare_shown(shown_of(["near", "far", "part"], lacking=["part"]))
-    for one, other in zip(alone.slices, with_part.slices, strict=True):
-        for name in ("near", "far"):
-            assert one.scores[name].value == other.scores[name].value
-            assert one.items == other.items
-
-
 def test_the_widest_average_sums_the_comparison_up() -> None:
     averages = {"first alone": ("sts12",), "average of two": ("sts12", "sick-r")}
     comparison = compare_shown(shown_with(averages))
