@@ -4,7 +4,6 @@ the rest of the repository.
 
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,6 @@ _VERSION = re.compile(r"^([\w.-]+)==([\w.]+)$", re.MULTILINE)
 
 def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text("utf-8"))
-
-
-def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
-    for path in WORKFLOWS.values():
-        for name, job in read(path)["jobs"].items():
-            yield f"{path.stem}/{name}", job
 
 
 def test_each_action_is_of_a_fixed_commit() -> None:

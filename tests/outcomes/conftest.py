@@ -1,5 +1,7 @@
 """Outcomes of two made tasks: scored pairs and classified sentences."""
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 
@@ -16,26 +18,24 @@ PAIRS = (
 SENTENCES = (("good", 1), ("not good", 0), ("is it good?", 0), ("very very good", 1))
 
 
+def rows(
+    gold: Sequence[float], first: range, second: range, source: Sequence[str | None]
+) -> pl.DataFrame:
+    columns = {"block": 0, "item": range(len(gold)), "gold": gold}
+    columns |= {"first_text": first, "second_text": second, "source": source}
+    return pl.DataFrame(columns, schema=ROWS)
+
+
 @pytest.fixture
 def pairs() -> Outcomes:
-    rows = {
-        "block": [0] * len(PAIRS),
-        "item": range(len(PAIRS)),
-        "gold": [row[2] for row in PAIRS],
-        "first_text": range(0, 2 * len(PAIRS), 2),
-        "second_text": range(1, 2 * len(PAIRS), 2),
-        "source": [row[3] for row in PAIRS],
-    }
-    texts = pl.DataFrame(
-        {"sentence1": [row[0] for row in PAIRS], "sentence2": [row[1] for row in PAIRS]}
-    )
+    first, second, gold, source = zip(*PAIRS, strict=True)
     return Outcomes(
-        rows=pl.DataFrame(rows, schema=ROWS),
+        rows=rows(gold, range(0, 12, 2), range(1, 12, 2), source),
         predictions=pl.DataFrame(
             {"near": [0.1, 0.4, 0.9, 0.8, 0.2, 0.6], "far": [0.9, 0.8, 0.5, 0.1, None, 0.3]}
         ),
         blocks=(Block(task="sts", suite="sts", dataset="made", measures=("spearman",)),),
-        sentences=texts,
+        sentences=pl.DataFrame({"sentence1": first, "sentence2": second}),
         trained=lambda _: pl.Series([None, "†near", None, None, "‡near", None], dtype=pl.String),
         averages={"sts": {"mean of all": ("made",)}},
     )
@@ -43,31 +43,21 @@ def pairs() -> Outcomes:
 
 @pytest.fixture
 def items() -> Outcomes:
-    rows = {
-        "block": [0] * len(SENTENCES),
-        "item": range(len(SENTENCES)),
-        "gold": [row[1] for row in SENTENCES],
-        "first_text": range(100, 100 + len(SENTENCES)),
-        "second_text": range(100, 100 + len(SENTENCES)),
-        "source": [None] * len(SENTENCES),
-    }
-    texts = pl.DataFrame(
-        {"sentence1": [row[0] for row in SENTENCES], "sentence2": [None] * len(SENTENCES)},
-        schema_overrides={"sentence2": pl.String},
+    texts, gold = zip(*SENTENCES, strict=True)
+    mood = Block(
+        task="transfer",
+        suite="transfer",
+        dataset="mood",
+        measures=("accuracy", "f1"),
+        classes=("bad", "good"),
     )
     return Outcomes(
-        rows=pl.DataFrame(rows, schema=ROWS),
+        rows=rows(gold, range(100, 104), range(100, 104), [None] * 4),
         predictions=pl.DataFrame({"near": [1.0, 0.0, 1.0, 1.0]}),
-        blocks=(
-            Block(
-                task="transfer",
-                suite="transfer",
-                dataset="mood",
-                measures=("accuracy", "f1"),
-                classes=("bad", "good"),
-            ),
+        blocks=(mood,),
+        sentences=pl.DataFrame(
+            {"sentence1": texts, "sentence2": pl.Series([None] * 4, dtype=pl.String)}
         ),
-        sentences=texts,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from embedlab.core.errors import UsageError
 from embedlab.outcomes.frame import Outcomes
-from embedlab.outcomes.grouping import group_items, groupings_of, lacking_datasets
+from embedlab.outcomes.grouping import dice_fifths, group_items, groupings_of, lacking_datasets
 from embedlab.outcomes.property import property_named
 from tests.comparison.planted import made_pairs
 
@@ -71,3 +71,13 @@ def test_a_dataset_that_lacks_one_of_two_properties_is_named(both: Outcomes) -> 
     without = both.blocks[1].dataset  # classified sentences have no gold score
     assert lacking_datasets(both, "words,gold") == [without]
     assert {part.block for part in group_items(both, "words,gold")} == {0}
+
+
+def test_fifths_are_as_large_and_in_the_order_of_a_loop() -> None:
+    rng = np.random.default_rng(0)
+    for size in range(30):
+        values = rng.integers(0, 6, size) / 10
+        order = sorted(range(size), key=lambda row: (values[row], row))
+        sizes = [size // 5 + (number < size % 5) for number in range(5)]
+        expected = [number for number, count in enumerate(sizes, 1) for _ in range(count)]
+        assert dice_fifths(values)[order].tolist() == expected

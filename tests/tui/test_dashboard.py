@@ -35,6 +35,7 @@ from tests.tui.world import (
     lists,
     make_grid,
     make_run,
+    rooms_alone,
     screen_text,
     shown_of,
     shows,
@@ -196,7 +197,7 @@ async def test_a_yes_is_heard_some_time_after_the_question_and_counts_unless_a_k
         await pilot.press("y")
         assert early._yes is None
         await pilot.press("j")  # any other key is a no
-        await until(pilot, lambda: app.screen is app.main)
+        await rooms_alone(pilot)
         late = await question()
         late._opened_s -= 99.0
         await pilot.press("y")
@@ -204,7 +205,7 @@ async def test_a_yes_is_heard_some_time_after_the_question_and_counts_unless_a_k
         assert late._yes is not None
         assert app.screen is late
         await pilot.press("y")  # a second yes is a key that follows, too
-        await until(pilot, lambda: app.screen is app.main)
+        await rooms_alone(pilot)
         assert kept.recipe_file.exists()
 
 
@@ -350,7 +351,7 @@ async def test_a_typed_form_is_there_again(opened: Open) -> None:
         await pilot.press("escape")
         assert app.memory.get("forms", {})["grid snli-supcl-tau"]["values"]["rows"] == "77"
         await pilot.press("escape")
-        await until(pilot, lambda: app.screen is app.main)
+        await rooms_alone(pilot)
         await pilot.press("n")
         again = await launch_sheet(pilot)
         await until(pilot, lambda: again._own and again.form.values.get("rows") == "77")
@@ -419,14 +420,14 @@ async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -
     async with opened((50, 12)) as (app, pilot):
         assert "too small" in str(app.screen.render())
         await pilot.resize_terminal(100, 30)
-        await until(pilot, lambda: app.screen is app.main)
+        await rooms_alone(pilot)
         await pilot.resize_terminal(50, 12)
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press("ctrl+p")  # over what says that the window is too small
         for size in ((100, 30), (140, 45)):
             await pilot.resize_terminal(*size)
         await pilot.press("escape")
-        await until(pilot, lambda: app.screen is app.main)
+        await rooms_alone(pilot)
 
 
 async def test_the_search_for_commands_is_open_once_under_whatever_is_over_it(

@@ -22,16 +22,16 @@ from embedlab.tui.runs.run_list import line_of
 from tests.stored_scores import say
 from tests.tui.world import (
     Open,
+    at_once,
     launch_sheet,
     make_grid,
     make_run,
+    rooms_alone,
     screen_text,
     shows,
     step_of,
     until,
 )
-
-_NAMES = {"[": "left_square_bracket", "]": "right_square_bracket", ".": "full_stop"}
 
 
 async def test_the_board_of_a_grid_follows_its_cells_without_a_key(opened: Open) -> None:
@@ -95,7 +95,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
 
         async def value(field: str, text: str) -> None:
             await until(pilot, lambda: getattr(app.focused, "name", None) == field)
-            await pilot.press(*(_NAMES.get(letter, letter) for letter in text))
+            at_once(pilot, text)
 
         await pilot.press("3", "n")
         await launch_sheet(pilot)
@@ -110,7 +110,7 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
         await pilot.press("tab")
         await value("seeds", "2")
         await pilot.press("ctrl+s")  # the ninth key
-        await until(pilot, lambda: app.screen is app.main)
+        await rooms_alone(pilot)
         words = started[0]
         assert tuple(words[:2]) == ("grid", "run")
         assert read_toml(Path(words[2]))["axes"] == {"objective.temperature": [0.5]}

@@ -110,6 +110,12 @@ async def shows(pilot: Pilot[None], *texts: str) -> None:
     await until(pilot, lambda: all(text in screen_text(pilot.app) for text in texts))
 
 
+async def rooms_alone(pilot: Pilot[None]) -> None:
+    """Wait until nothing is over the rooms."""
+    app = pilot.app
+    await until(pilot, lambda: app.screen is app.main)
+
+
 async def lists(pilot: Pilot[None], rows: int) -> None:
     """Wait until the Runs room lists so many ROWS."""
     room = pilot.app.query_one(RunsRoom)
