@@ -53,6 +53,22 @@ def scored(
     return evidence_of("sts", key, gold, predicted, members, measure=own, **rows_as)
 
 
+RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))  # behind three members
+
+
+def texts_of(first: np.ndarray) -> np.ndarray:
+    """The numbers of the texts of rows, of which the FIRST may be shared and the second is not."""
+    return np.stack([first, 1_000 + np.arange(len(first))], axis=1).astype(np.uint64)
+
+
+def drawn_topics(topics: int, estimates: int = 1, seed: int = 0) -> TopicSums:
+    """Sums of topics of different shares."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(topics, 4.0))
+    sums = rng.standard_t(4, (estimates, topics)) * shares
+    return TopicSums(sums=sums - shares * sums.sum(axis=1, keepdims=True), shares=shares)
+
+
 def nearly_normal(variance: float, **fields: float) -> Uncertainty:
     """An estimate over so many topics that its error is nearly normal, with this VARIANCE."""
     topics = 100_000

@@ -19,7 +19,7 @@ from embedlab.analysis.another_dataset import (
 )
 from embedlab.analysis.comparison import compare_evidence
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
-from tests.analysis.made import recipe, scored, single
+from tests.analysis.made import RUNS, recipe, scored, single
 
 DIFFERENCES = np.array([1.0, 4.0, -3.0, 2.0, 6.0])
 
@@ -84,7 +84,6 @@ def test_as_many_datasets_as_possible_that_hardly_share_pairs_are_counted(
     )
 
 
-RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
 A, C, (B,) = recipe("a", 3), recipe("c", 3), single("b")
 
 

@@ -13,7 +13,7 @@ from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.power import Plan, detectable, smallest_margin
 from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import SeedSpread, Uncertainty, seed_noise
-from tests.analysis.made import nearly_normal, recipe, scored, single
+from tests.analysis.made import nearly_normal, recipe, scored, single, texts_of
 
 ROWS = nearly_normal(0.0004)
 
@@ -88,7 +88,7 @@ RECIPE, OTHER = recipe("a", 3), single("b")[0]
 
 def slice_of(key: str, pairs: int) -> Evidence:
     """Pairs of which each two share their first sentence."""
-    texts = np.stack([np.arange(pairs) // 2, 1_000 + np.arange(pairs)], axis=1).astype(np.uint64)
+    texts = texts_of(np.arange(pairs) // 2)
     return scored(pairs, [0.9, 1.0, 1.1, 2.0], measure="pearson", key=key, texts=texts)
 
 
@@ -173,7 +173,7 @@ def test_a_figure_that_hangs_on_one_topic_says_so(hangs: bool) -> None:
     first, second = gold + rng.normal(size=(2, 400))
     if hangs:
         second[:60] = -3 * gold[:60]  # on rows of one sentence alone
-    texts = np.stack([np.where(rows < 60, 0, rows), 1_000 + rows], axis=1).astype(np.uint64)
+    texts = texts_of(np.where(rows < 60, 0, rows))
     predicted, measure = {0: first, 1: second}, MEASURES["pearson"]
     evidence = evidence_of("own", "set", gold, predicted, 2, measure=measure, texts=texts)
     (found,) = detectable([evidence], *single("ab"))

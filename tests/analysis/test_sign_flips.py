@@ -7,13 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from embedlab.analysis.sign_flips import FEWEST_TOPICS, MOST_COUNTED, TopicSums
-
-
-def world(topics: int, estimates: int = 5, seed: int = 0, spread: float = 5.0) -> TopicSums:
-    rng = np.random.default_rng(seed)
-    shares = rng.dirichlet(np.full(topics, spread))
-    sums = rng.standard_t(4, (estimates, topics)) * shares
-    return TopicSums(sums=sums - shares * sums.sum(axis=1, keepdims=True), shares=shares)
+from tests.analysis.made import drawn_topics
 
 
 def tried(sums: np.ndarray, shares: np.ndarray, distance: float, noise: float) -> float:
@@ -29,7 +23,7 @@ def tried(sums: np.ndarray, shares: np.ndarray, distance: float, noise: float) -
 @pytest.mark.parametrize("topics", [FEWEST_TOPICS, MOST_COUNTED])
 @pytest.mark.parametrize("noise", [0.0, 0.6])
 def test_the_p_of_few_topics_is_the_count_over_all_signs(topics: int, noise: float) -> None:
-    found = world(topics, 3)
+    found = drawn_topics(topics, 3)
     extra = noise * found.variance
     for factor in (-3.0, -1.2, 0.4, 2.1):
         distance = factor * np.sqrt(found.variance)
@@ -53,14 +47,14 @@ def test_many_equal_topics_give_a_normal_tail_far_out() -> None:
 
 
 def test_a_side_that_no_sign_rejects_is_open() -> None:
-    found = world(6, 2)
+    found = drawn_topics(6, 2)
     assert np.isinf(found.reach(0.02)).all()  # the smallest p of six topics is 1/32
     assert np.isfinite(found.reach(0.05)).all()
 
 
 @pytest.mark.parametrize("topics", [9, 40, 600])
 def test_p_falls_to_alpha_where_the_interval_ends_on_either_side(topics: int) -> None:
-    found = world(topics)
+    found = drawn_topics(topics, 5)
     below, above = found.reach(0.05).T
     assert below != pytest.approx(above, rel=0.001)
     for distance in (below, -above):

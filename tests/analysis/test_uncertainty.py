@@ -9,7 +9,6 @@ from scipy.stats import norm, t
 
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.analysis.measures import Scale
-from embedlab.analysis.sign_flips import TopicSums
 from embedlab.analysis.uncertainty import (
     UNKNOWN,
     Uncertainty,
@@ -19,7 +18,7 @@ from embedlab.analysis.uncertainty import (
     share_runs,
     with_intervals,
 )
-from tests.analysis.made import nearly_normal
+from tests.analysis.made import drawn_topics, nearly_normal
 
 
 def test_without_seeds_interval_and_p_of_many_alike_topics_are_normal() -> None:
@@ -50,16 +49,12 @@ def test_p_has_no_lower_bound_and_no_value_where_nothing_is_known() -> None:
     assert nearly_normal(1.0).tail(-0.7) == pytest.approx(norm.cdf(0.7), rel=1e-3)
 
 
-def of_topics(topics: int, seed: int = 0, **fields: float) -> Uncertainty:
-    rng = np.random.default_rng(seed)
-    shares = rng.dirichlet(np.full(topics, 3.0))
-    sums = rng.normal(size=topics) * shares
-    found = TopicSums(sums=(sums - shares * sums.sum())[None], shares=shares)
-    return Uncertainty(topics=found, independent=1e-12, **fields)  # type: ignore[arg-type]
+def of_topics(topics: int, **fields: float) -> Uncertainty:
+    return Uncertainty(topics=drawn_topics(topics), independent=1e-12, **fields)  # type: ignore[arg-type]
 
 
 def test_the_reversed_difference_has_the_other_ends_and_the_same_p() -> None:
-    found = of_topics(30, seed=4, seeds=0.001, seeds_freedom=3.0)
+    found = of_topics(30, seeds=0.001, seeds_freedom=3.0)
     assert found.reversed.reach() == pytest.approx(found.reach()[::-1])
     assert with_intervals([found])[0].reversed.reach() == found.reach()[::-1]
     assert found.reversed.p(-0.3) == pytest.approx(found.p(0.3))

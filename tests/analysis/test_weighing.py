@@ -13,18 +13,14 @@ from embedlab.analysis.evidence import average_evidence, evidence_of
 from embedlab.analysis.measures import MEASURES
 from embedlab.analysis.uncertainty import score_interval
 from embedlab.analysis.weighing import DECIDING, LARGE_TOPIC, Topic, Weighed
-from tests.analysis.made import recipe, scored, single
+from tests.analysis.made import RUNS, recipe, scored, single, texts_of
 
-RUNS = tuple(frozenset({f"run@{seed}"}) for seed in (1, 2, 3))
 A, B = recipe("a", 3), recipe("b", 3)
 
 
 def topics_of(sizes: list[int]) -> np.ndarray:
     """Texts of rows of which each topic has one first sentence."""
-    rows = sum(sizes)
-    return np.stack(
-        [np.repeat(np.arange(len(sizes)), sizes), 1_000 + np.arange(rows)], axis=1
-    ).astype(np.uint64)
+    return texts_of(np.repeat(np.arange(len(sizes)), sizes))
 
 
 def test_models_that_share_runs_are_compared_seed_by_seed() -> None:

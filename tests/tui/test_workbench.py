@@ -19,13 +19,11 @@ from embedlab.tui import workbench
 from tests.tui.world import make_run, outcomes_of
 
 
-class Scored:
+def scored(name: str, task: str = "sts") -> SimpleNamespace:
     """The facts of a stored dataset that the dashboard reads."""
-
-    def __init__(self, name: str, task: str = "sts") -> None:
-        self.name, self.task = name, task
-        is_own = name.endswith(("tsv", "csv")) or name.startswith("rows-")
-        self.data = [{"origin": "file" if is_own else name if name == "starter" else "folder"}]
+    is_own = name.endswith(("tsv", "csv")) or name.startswith("rows-")
+    origin = "file" if is_own else name if name == "starter" else "folder"
+    return SimpleNamespace(name=name, task=task, data=[{"origin": origin}])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,7 @@ class Scored:
 def test_rows_that_were_opened_once_are_not_among_the_datasets_of_a_task(
     stored: list[str], shown: tuple[str, ...]
 ) -> None:
-    facts: Any = [*map(Scored, stored), Scored("mr", "transfer")]
+    facts: Any = [*map(scored, stored), scored("mr", "transfer")]
     assert workbench._corpora({"dice": facts, "minilm": facts}, "sts") == shown
 
 
