@@ -93,7 +93,8 @@ def screen_text(app: App[None]) -> str:
     """What the screen shows, without styles, as Textual renders it for a screenshot."""
     visible_screen_stack.set(app._background_screens)
     strips = app.screen._compositor.render_strips()
-    return "".join(f"{strip.text.rstrip()}\n" for strip in strips)
+    lines = (strip.text.replace("\xa0", " ").rstrip() for strip in strips)
+    return "".join(f"{line}\n" for line in lines)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], object], patience_s: float = 30.0) -> None:
