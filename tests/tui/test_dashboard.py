@@ -345,6 +345,8 @@ async def test_a_typed_form_is_there_again(opened: Open) -> None:
         at_once(pilot, "tau\r")
         await until(pilot, lambda: first._own and len(first.form.values) == 7)
         await until(pilot, lambda: getattr(app.focused, "name", None) == "name")
+        await pilot.press("ctrl+z")  # the form is made anew, and typing goes on in it
+        await until(pilot, lambda: first._own and getattr(app.focused, "name", None) == "name")
         for field in first.query("#fields Input").results(Input):
             if field.name == "rows":
                 field.value = "77"

@@ -227,11 +227,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
     def _to_form(self) -> None:
         """Go to the first field, as soon as the form of what the cursor is on is there."""
         highlighted = self.query_one("#choices", OptionList).highlighted_option
-        is_shown = (
-            highlighted is not None
-            and self._choice is not None
-            and highlighted.id == self._choice.key
-        )
+        is_shown = highlighted and self._choice and highlighted.id == self._choice.key
         self._goes_on = self._own is None or not is_shown
         if not self._goes_on:
             self.screen.set_focus(self.query("#fields Input").first())
@@ -367,7 +363,7 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         """Take the recipe's own values again."""
         if self._choice is not None:
             self._keep_draft(self._choice)
-            self._own = None
+            self._own, self._goes_on = None, True  # the field that had the focus goes
             self._build(self._choice)
 
     def action_back(self) -> None:
