@@ -118,7 +118,10 @@ def _sentence(
     if difference.equivalent:
         text = f"{winner} and {loser} are equal within the margin{measure}: {points}"
     elif isnan(difference.p):
-        text = f"{winner} is {points} above {loser}{measure} (not tested)"
+        lead = f"{winner} is {points} above {loser}"
+        if not difference.delta:
+            lead = f"{winner} and {loser} have the same score"
+        text = f"{lead}{measure} (not tested)"
     else:
         text = f"{winner} and {loser} are not distinguished{measure}: {points}"
     return "; ".join([text, *counts])

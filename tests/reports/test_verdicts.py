@@ -56,6 +56,7 @@ UP, DOWN, TIE = difference(0.1, 0.001), difference(-0.2, 0.001), difference(0.01
             [row("sts12", difference(-0.1, nan)), row("sts13", difference(-0.1, nan))],
             "dice is above b on 2 of 2 datasets (not tested)",
         ),
+        ([row("x", difference(0.0, nan))], "b and dice have the same score on x (not tested)"),
         (
             [row("sts12", UP), row("sts13", difference(0.1, nan))],
             "b beats dice on 1 of 2 datasets (1 not tested)",
