@@ -50,6 +50,7 @@ def rows_of_kind(rows: pl.DataFrame, kind: DatasetKind) -> pl.DataFrame:
     )
 
 
+SIDES = ("sentence1", "sentence2")  # columns of the sentences of pairs
 LABELS = ("label", "source")  # text columns that are not sentences
 CLASS_COLUMN: Mapping[DatasetKind, str] = {
     "nli": "label",

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from embedlab.choices import EditRule
 from embedlab.core.errors import MissingError
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.data.dataset import ParsedRows, Part
+from embedlab.data.dataset import SIDES, ParsedRows, Part
 from embedlab.data.overlaps import sentence_columns, topics_of
 from embedlab.data.own_columns import TRIPLETS, own_data
 from embedlab.data.own_files import open_query_file, own_data_or_none
-from embedlab.data.queries import SENTENCES, Queries, queries_of_pairs
+from embedlab.data.queries import Queries, queries_of_pairs
 from embedlab.data.source import Source, dataset
 from embedlab.data.words import edit_sentence, text_bytes
 
@@ -242,12 +242,12 @@ def _by_duplicates(pairs: pl.DataFrame) -> tuple[pl.Series, NDArray[np.intp]]:
     """Return each different text of PAIRS once and the group of each: texts that a chain of
     duplicates connects.
     """
-    distinct = pl.concat_list(SENTENCES).explode().unique(maintain_order=True)
+    distinct = pl.concat_list(SIDES).explode().unique(maintain_order=True)
     texts = pairs.select(distinct).to_series()
     texts = texts.filter(texts.str.strip_chars() != "")
-    duplicates = pairs.filter(pl.col("is_duplicate") == 1).select(SENTENCES)
-    self_pairs = pl.DataFrame(dict.fromkeys(SENTENCES, texts))
-    groups = topics_of(pl.concat([self_pairs, duplicates]), SENTENCES)[: len(texts)]
+    duplicates = pairs.filter(pl.col("is_duplicate") == 1).select(SIDES)
+    self_pairs = pl.DataFrame(dict.fromkeys(SIDES, texts))
+    groups = topics_of(pl.concat([self_pairs, duplicates]), SIDES)[: len(texts)]
     return texts, groups
 
 
@@ -256,7 +256,7 @@ def _group_pairs(texts: pl.Series, groups: NDArray[np.intp]) -> pl.DataFrame:
     grouped = pl.DataFrame({"sentence1": texts, "group": groups})
     others = grouped.rename({"sentence1": "sentence2"})
     pairs = grouped.join(others, on="group", maintain_order="left_right")
-    return pairs.filter(pl.col("sentence1") != pl.col("sentence2")).select(SENTENCES)
+    return pairs.filter(pl.col("sentence1") != pl.col("sentence2")).select(SIDES)
 
 
 def _digest(frame: pl.DataFrame) -> str:

@@ -26,7 +26,7 @@ from embedlab.core.errors import MissingError
 from embedlab.core.names import option_values, split_name
 from embedlab.core.paths import file_hash, typed_path
 from embedlab.core.printable import count_text
-from embedlab.data.dataset import DatasetState, Part
+from embedlab.data.dataset import SIDES, DatasetState, Part
 from embedlab.data.file_name import CORPUS, PACKED, PREFIX, QUERIES
 from embedlab.data.overlaps import text_keys
 from embedlab.data.table_file import refuse_rows, row_places, with_numbers
@@ -43,7 +43,6 @@ from embedlab.data.text_file import (
 QRELS = "qrels"
 NONE_RELEVANT = "query without a relevant document"
 MOST_RELEVANT = 1024  # the highest grade that a document can have
-SENTENCES = ("sentence1", "sentence2")
 _SUFFIXES = (".tsv", ".qrels", ".txt")  # of files of qrels
 _LAYOUT = f"it has {CORPUS}, {QUERIES} and {QRELS}/SPLIT.tsv"
 _HEADER = {  # what programs call the columns of qrels
@@ -78,7 +77,7 @@ class Queries:
     @property
     def has_texts(self) -> bool:
         """Return whether more than the ids is known."""
-        return SENTENCES[0] in self.part.frame.columns
+        return SIDES[0] in self.part.frame.columns
 
     @cached_property
     def texts(self) -> list[str]:

@@ -20,6 +20,7 @@ from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.names import outside_quotes
 from embedlab.core.printable import first_few
 from embedlab.core.schema import quote
+from embedlab.data.dataset import SIDES
 from embedlab.data.text_file import (
     PLACE,
     bad_line,
@@ -53,7 +54,6 @@ _SHOWN_PLACES = 3
 NOTHING = ("nan", "none", "null", "na", "n/a", "#n/a", "<na>", "–", "—", "-")
 ROUNDING = 1e-4  # of the largest number of a scale: as far beyond its ends numbers are rounded
 _WHOLE = 2.0**53  # from here on a float is no whole number that can be told from the next
-_PAIR = ("sentence1", "sentence2")
 
 
 def require_file(path: Path) -> None:
@@ -71,7 +71,7 @@ def require_file(path: Path) -> None:
 
 
 def read_rows(
-    path: Path, needed: Sequence[str] = _PAIR, *, is_corpus: bool = False
+    path: Path, needed: Sequence[str] = SIDES, *, is_corpus: bool = False
 ) -> pl.DataFrame:
     """Return all columns of a TSV, CSV, JSONL or parquet file, of text files as text, with the
     number of each row in PLACE.

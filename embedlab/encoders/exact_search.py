@@ -8,7 +8,7 @@ the same score gains nothing from the order in which they are read.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,18 +17,13 @@ from numpy.typing import NDArray
 from embedlab.choices import Similarity
 from embedlab.core.errors import UsageError
 from embedlab.core.session import ProgressCallback
+from embedlab.data.queries import PAIR, Places, Queries
 from embedlab.encoders.encoder import PairScorer, Vectors, row_similarities, similarity_rows
-
-if TYPE_CHECKING:
-    from embedlab.data.queries import Queries
 
 DOCUMENTS_AT_ONCE = 8_192  # whose vectors are made float64 together
 PAIRS_AT_ONCE = 2**22  # similarities of a block: 17 MB of float32
 VECTOR_PAIRS_AT_ONCE = 2**26  # the same of vectors, all of which are read for each block
 
-PAIR = ("query", "document")
-
-Places = NDArray[np.intp]
 Scores = NDArray[np.float32]
 Ranks = NDArray[np.float64]
 
@@ -115,7 +110,7 @@ Similarities = VectorSearch | TextSearch | IndexSearch
 
 
 def relevant_ranks(
-    scorer: Similarities, queries: "Queries", progress: ProgressCallback | None = None
+    scorer: Similarities, queries: Queries, progress: ProgressCallback | None = None
 ) -> Ranks:
     """Return the rank of each relevant document among those of its query, 1 = most similar,
     infinite where it is not there; what ties is in the worst order.
@@ -135,7 +130,7 @@ def relevant_ranks(
     return ranks.to_series().to_numpy()
 
 
-def first_documents(scorer: Similarities, queries: "Queries", count: int) -> pl.DataFrame:
+def first_documents(scorer: Similarities, queries: Queries, count: int) -> pl.DataFrame:
     """Return the COUNT most similar documents of each query with their ranks, fewer where there are
     no more; query, document, rank.
     """
@@ -152,7 +147,7 @@ def first_documents(scorer: Similarities, queries: "Queries", count: int) -> pl.
     return ranked.filter(pl.col("rank") <= count)
 
 
-def _rows(scorer: Similarities, queries: "Queries") -> Iterator[tuple[Scores, Places, Places]]:
+def _rows(scorer: Similarities, queries: Queries) -> Iterator[tuple[Scores, Places, Places]]:
     """Yield the similarities of each query, −inf for documents that do not count, and the numbers
     of its items and of their documents.
     """
@@ -179,7 +174,7 @@ def _highest(scores: Scores, count: int) -> Places:
     return indices[np.isfinite(scores[indices])]
 
 
-def ranks_in_run(scored: pl.DataFrame, queries: "Queries") -> Ranks:
+def ranks_in_run(scored: pl.DataFrame, queries: Queries) -> Ranks:
     """Return the rank of each relevant document among those that another program SCORED; infinite
     where it was not found.
     """
@@ -188,7 +183,7 @@ def ranks_in_run(scored: pl.DataFrame, queries: "Queries") -> Ranks:
     return found.cast(pl.Float64).fill_null(np.inf).to_numpy()
 
 
-def rank_documents(scored: pl.DataFrame, queries: "Queries") -> pl.DataFrame:
+def rank_documents(scored: pl.DataFrame, queries: Queries) -> pl.DataFrame:
     """Return the query, document and rank of SCORED documents, which have a query, a document and
     a score in any order: from 1 by query, in their order. Pairs that do not count are removed.
 

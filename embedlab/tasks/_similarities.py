@@ -14,6 +14,7 @@ from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.errors import MissingError
 from embedlab.core.note import Note
 from embedlab.core.printable import count_text
+from embedlab.data.dataset import SIDES
 from embedlab.encoders.encoder import DescribedModel, EncoderFacts, PairScorer
 from embedlab.models.encoder_kind import encoder_kind
 from embedlab.models.location import spec_fingerprint
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 AGGREGATES: tuple[Aggregate, ...] = ("all", "mean", "wmean")
 METHODS = ("spearman", "pearson")
 BYS: tuple[By, ...] = ("dataset", "source", "dice")
-_SIDES = ("sentence1", "sentence2")
 
 
 class FilePredictions:
@@ -63,7 +63,7 @@ def similarities(
 
     scorer = scorer_for(spec, settings, cache=settings.cache)
     if spec.kind == "dice":  # in full precision, as the property of this name
-        columns = [dice_of_rows(*(part.frame[side] for side in _SIDES)) for part in parts]
+        columns = [dice_of_rows(*(part.frame[side] for side in SIDES)) for part in parts]
         return columns, scorer, []
     report = start_progress("scoring")
     # A model that is fitted on the sentences of a dataset is another one for each.
@@ -77,13 +77,13 @@ def _score_pairs(
     scorer: PairScorer, parts: Sequence[Part], report: ProgressCallback
 ) -> list[pl.Series]:
     """Return the similarities of all pairs of PARTS, each distinct pair scored once."""
-    pairs = pl.concat([part.frame.select(_SIDES) for part in parts])
+    pairs = pl.concat([part.frame.select(SIDES) for part in parts])
     distinct = pairs.unique(maintain_order=True)
-    first, second = (distinct[side].to_list() for side in _SIDES)
+    first, second = (distinct[side].to_list() for side in SIDES)
     similar = pl.Series("similarity", scorer.score(first, second, report)).fill_nan(None)
     if len(distinct) < len(pairs):
         scores = distinct.with_columns(similar)
-        all_pairs = pairs.join(scores, on=_SIDES, how="left", maintain_order="left")
+        all_pairs = pairs.join(scores, on=SIDES, how="left", maintain_order="left")
         similar = all_pairs["similarity"]
     bounds = np.cumsum([0, *(len(part.frame) for part in parts)]).tolist()
     return [similar[start:end] for start, end in pairwise(bounds)]
@@ -94,7 +94,7 @@ def _refusal_notes(parts: Sequence[Part], similar: Sequence[pl.Series]) -> Itera
     for part, column in zip(parts, similar, strict=True):
         if 0 < column.null_count() < len(column):
             row = int(column.is_null().arg_true()[0])
-            first, second = part.frame.select(_SIDES).row(row)
+            first, second = part.frame.select(SIDES).row(row)
             text = (
                 f"no vectors for {column.null_count()} of {len(column)} pairs of "
                 f"{dataset_of(part.state)}; comparisons leave these out for every model: the first is pair "
@@ -186,7 +186,7 @@ def pair_notes(parts: Sequence[Part]) -> list[str]:
         for reason, count in part.state.skipped.items()
     ]
     for part in (part for part in parts if part.state.origin == "file"):
-        repeated = part.frame.group_by(_SIDES).agg(rows=pl.len(), golds=pl.col("gold").n_unique())
+        repeated = part.frame.group_by(SIDES).agg(rows=pl.len(), golds=pl.col("gold").n_unique())
         repeated = repeated.filter(pl.col("rows") > 1)
         if repeated.height:
             disputed = repeated.filter(pl.col("golds") > 1).height

@@ -11,13 +11,12 @@ import polars as pl
 from embedlab.core.errors import MissingError
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit, rows_of_split
-from embedlab.data.dataset import COLUMNS, DatasetKind, ParsedRows, rows_of_kind
+from embedlab.data.dataset import COLUMNS, SIDES, DatasetKind, ParsedRows, rows_of_kind
 from embedlab.data.table_file import as_numbers, number_of, refuse_rows
 from embedlab.data.text_file import PLACE, as_lines, bad_line, read_fields, read_lines
 
 SPLIT = "split"  # a column that says which split a row is in
 _FULL = ("definitions", "triplets")  # kinds of rows without an empty text
-_PAIR = ("sentence1", "sentence2")
 
 
 @table
@@ -81,7 +80,7 @@ class Delimited(Reader):
             rows = rows_of_split(rows, split.name)
         # A column that the file has not is blank, and both texts of pairs are sentences.
         if split.kind == "sentences" and "sentence" not in rows.columns:
-            return rows.select(sentence=pl.concat_list(*_PAIR)).explode("sentence")
+            return rows.select(sentence=pl.concat_list(*SIDES)).explode("sentence")
         if self.source:
             rows = rows.with_columns(source=pl.lit(self.source))
         return rows_of_kind(rows, split.kind)
@@ -158,7 +157,7 @@ class Delimited(Reader):
     def named_columns(kind: DatasetKind) -> Mapping[str, bool]:
         """Return the columns that a corpus of a KIND may name, and whether it must."""
         if kind == "sentences":
-            return dict.fromkeys(("sentence", *_PAIR, "gold", "is_duplicate", SPLIT), False)
+            return dict.fromkeys(("sentence", *SIDES, "gold", "is_duplicate", SPLIT), False)
         is_needed = {name: name != "source" for name in COLUMNS[kind]}
         if COLUMNS[kind].get("label") == pl.String:
             is_needed["label"] = False

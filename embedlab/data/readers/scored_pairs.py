@@ -9,11 +9,9 @@ import polars as pl
 
 from embedlab.core.schema import table
 from embedlab.data.corpus_file import Reader, ReadSplit
-from embedlab.data.dataset import ParsedRows
+from embedlab.data.dataset import SIDES, ParsedRows
 from embedlab.data.own_files import scored_pairs
 from embedlab.data.table_file import full_rows, read_rows, require_columns
-
-_SIDES = ("sentence1", "sentence2")
 
 
 @table
@@ -31,7 +29,7 @@ class ScoredPairs(Reader):
     def read(self, paths: Sequence[Path], split: ReadSplit) -> ParsedRows:
         """Return the pairs of one file."""
         (path,) = paths
-        texts = [*_SIDES, *filter(None, [self.condition])]
+        texts = [*SIDES, *filter(None, [self.condition])]
         needed = [*texts, self.score]
         rows = read_rows(path, needed=needed, is_corpus=True)
         skipped: dict[str, int] = {}
@@ -39,7 +37,7 @@ class ScoredPairs(Reader):
         if self.condition:
             rows, skipped = full_rows(path, rows, texts)
             condition = pl.col(self.condition).str.strip_chars()
-            conditioned = [pl.format("{}: {}", condition, side).alias(side) for side in _SIDES]
+            conditioned = [pl.format("{}: {}", condition, side).alias(side) for side in SIDES]
             rows = rows.with_columns(conditioned)
         pairs = scored_pairs(path, rows.rename({self.score: "score"}), scale=split.gold_range)
         frame = pairs.frame

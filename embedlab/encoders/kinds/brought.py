@@ -27,6 +27,7 @@ from embedlab.core.foreign_files import refuse_other_content
 from embedlab.core.frame_files import read_foreign_parquet, read_npy
 from embedlab.core.printable import count_text, first_few
 from embedlab.data.column_names import is_opposite
+from embedlab.data.dataset import SIDES
 from embedlab.data.queries import read_run
 from embedlab.data.table_file import (
     as_texts,
@@ -46,7 +47,6 @@ from embedlab.models.encoder_kind import (
 )
 
 PLUGINS = {"encoders": {"scores": "SCORES", "vectors": "VECTORS", "items": "ITEMS", "trec": "TREC"}}
-SENTENCES = ("sentence1", "sentence2")
 _HALF = re.compile("[\ud800-\udfff]")
 # what tables of pairs hold beside a model's numbers
 _NOT_SCORES = {
@@ -76,8 +76,8 @@ class FileScores:
         """The similarity of each pair, nan where the file has none; (pairs,)."""
         pairs = pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)})
         hashes = _hashes(pairs)
-        as_given = self._look_up(hashes, SENTENCES)
-        swapped = self._look_up(hashes, SENTENCES[::-1])
+        as_given = self._look_up(hashes, SIDES)
+        swapped = self._look_up(hashes, SIDES[::-1])
         return as_given.fill_null(swapped).fill_null(np.nan).to_numpy()
 
     def _look_up(self, hashes: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
@@ -85,7 +85,7 @@ class FileScores:
         none.
         """
         order: Any = {"how": "left", "maintain_order": "left", "nulls_equal": True}
-        return hashes.join(self._known, left_on=columns, right_on=SENTENCES, **order)["value"]
+        return hashes.join(self._known, left_on=columns, right_on=SIDES, **order)["value"]
 
 
 def open_scores(location: str) -> FileScores:
@@ -93,9 +93,9 @@ def open_scores(location: str) -> FileScores:
     number, are a MissingError. A pair whose score is empty has none.
     """
     path, column = file_and_part(location)
-    table = _rows(path, read_rows(path), SENTENCES, _SCORES_FORMAT)
-    refuse_json_numbers(path, table, SENTENCES)
-    table = as_texts(path, table, SENTENCES).with_columns(pl.col(SENTENCES).fill_null(""))
+    table = _rows(path, read_rows(path), SIDES, _SCORES_FORMAT)
+    refuse_json_numbers(path, table, SIDES)
+    table = as_texts(path, table, SIDES).with_columns(pl.col(SIDES).fill_null(""))
     score_column = _column(path, table, column)
     refuse_nested(path, table, [score_column])
     table = table.filter(pl.col(score_column).is_not_null())
@@ -115,9 +115,9 @@ def open_scores(location: str) -> FileScores:
         )
     pairs = _hashes(table).with_columns(table[PLACE].alias("place"), value=numbers)
     del table  # its texts take more than all that follows
-    first_scores = pairs.unique(SENTENCES, keep="first", maintain_order=True)
+    first_scores = pairs.unique(SIDES, keep="first", maintain_order=True)
     if len(first_scores) < len(pairs):
-        first_value = pl.col("value").first().over(SENTENCES)
+        first_value = pl.col("value").first().over(SIDES)
         contradictions = pairs.filter(pl.col("value") != first_value)
         if len(contradictions):
             raise MissingError(
@@ -130,7 +130,7 @@ def open_scores(location: str) -> FileScores:
 
 def _hashes(pairs: pl.DataFrame) -> pl.DataFrame:
     """The numbers of the two sentences of each pair, equal ones of equal text."""
-    return pairs.select(pl.col(SENTENCES).hash())
+    return pairs.select(pl.col(SIDES).hash())
 
 
 def _series(texts: Sequence[str]) -> pl.Series:
@@ -149,7 +149,7 @@ def _rows(path: Path, table: pl.DataFrame, keys: Sequence[str], form: str) -> pl
 
 
 def _column(path: Path, table: pl.DataFrame, typed_column: str | None) -> str:
-    other_columns = [name for name in table.columns if name not in {*SENTENCES, PLACE}]
+    other_columns = [name for name in table.columns if name not in {*SIDES, PLACE}]
     if typed_column is not None:
         return file_column(path, typed_column, other_columns)
     readable, numbers = [], []
