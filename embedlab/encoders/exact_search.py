@@ -25,7 +25,6 @@ PAIRS_AT_ONCE = 2**22  # similarities of a block: 17 MB of float32
 VECTOR_PAIRS_AT_ONCE = 2**26  # the same of vectors, all of which are read for each block
 
 Scores = NDArray[np.float32]
-Ranks = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,7 +110,7 @@ Similarities = VectorSearch | TextSearch | IndexSearch
 
 def relevant_ranks(
     scorer: Similarities, queries: Queries, progress: ProgressCallback | None = None
-) -> Ranks:
+) -> NDArray[np.float64]:
     """Return the rank of each relevant document among those of its query, 1 = most similar,
     infinite where it is not there; what ties is in the worst order.
     """
@@ -174,7 +173,7 @@ def _highest(scores: Scores, count: int) -> Places:
     return indices[np.isfinite(scores[indices])]
 
 
-def ranks_in_run(scored: pl.DataFrame, queries: Queries) -> Ranks:
+def ranks_in_run(scored: pl.DataFrame, queries: Queries) -> NDArray[np.float64]:
     """Return the rank of each relevant document among those that another program SCORED; infinite
     where it was not found.
     """

@@ -28,6 +28,7 @@ from embedlab.models.folder_files import (
 )
 from embedlab.models.modules import (
     OWN_POOLING,
+    PROMPTS,
     TRANSFORMER,
     Layer,
     pooling_parts,
@@ -158,7 +159,6 @@ def _with_weights(module: nn.Module, folder: Path) -> nn.Module:
 
 # The names of versions 2 to 5, which version 6 understands too.
 MODULE = "sentence_transformers.models"
-OPTIONS = "config_sentence_transformers.json"
 
 
 # one of sentence-transformers' modules: its name, and the config and tensors in its folder
@@ -211,7 +211,7 @@ def write_layout(
     )
     if usage.details:
         _write_json(
-            folder / OPTIONS,
+            folder / PROMPTS,
             {
                 "prompts": {"default": prompt} if prompt else None,
                 "default_prompt_name": "default" if prompt else None,

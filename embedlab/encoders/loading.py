@@ -401,10 +401,7 @@ def load_trainable(
     return open_transformer(usage, machine, name=spec.name, lora=lora, is_trained=True, seed=seed)
 
 
-TokensOf = Callable[[str], WeightedTokens]
-
-
-def token_vectors_of(spec: ModelSpec, settings: Settings) -> TokensOf:
+def token_vectors_of(spec: ModelSpec, settings: Settings) -> Callable[[str], WeightedTokens]:
     """Return what gives the token vectors of a sentence by the model SPEC; one whose cosine does
     not add up from them is a UsageError.
     """

@@ -175,7 +175,6 @@ def chosen_texts(
 
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 # The largest 1 − cosine by which one model computed in a precision differs from itself in float32.
 PRECISIONS = {"float32": 2e-6, "float16": 1e-4, "bf16": 3e-3}
 CLOSE = PRECISIONS["bf16"]
@@ -485,7 +484,10 @@ class Search:
         )
 
     def _distances(
-        self, vectors: Vectors, rows: Rows | slice = slice(None), served: Vectors | None = None
+        self,
+        vectors: Vectors,
+        rows: NDArray[np.intp] | slice = slice(None),
+        served: Vectors | None = None,
     ) -> Floats:
         """1 − cosine of served vectors, those of ROWS unless others are given, to the first
         components of VECTORS; inf where these are fewer.
@@ -621,11 +623,13 @@ class Search:
         remaining_after[rows] = self._distances_under(rows, [*changes, best_change], output)
         return best_change, remaining_after
 
-    def _changed_rows(self, change: Change) -> Rows:
+    def _changed_rows(self, change: Change) -> NDArray[np.intp]:
         """The texts that a CHANGE changes."""
         return np.flatnonzero([*map(change.changes, self.texts, self.tokens.tolist())])
 
-    def _distances_under(self, rows: Rows, changes: Sequence[Change], output: Output) -> Floats:
+    def _distances_under(
+        self, rows: NDArray[np.intp], changes: Sequence[Change], output: Output
+    ) -> Floats:
         """The distances of some texts to the reference under CHANGES."""
         texts = [self.texts[row] for row in rows]
         return self._distances(self.reference.vectors(texts, changes, [output])[output], rows)

@@ -39,9 +39,6 @@ from embedlab.encoders.encoder import (
     shift_progress,
 )
 
-VectorPositions = NDArray[np.intp]
-Checksums = NDArray[np.uint64]
-
 SUFFIX = ".rows"  # of a segment, after the length of its vectors
 MOST_SEGMENTS = 32  # small segments of an encoder before they are merged
 SMALL_BYTES = 4 * 2**20
@@ -50,7 +47,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 STALE_S = 3_600  # another process may be writing a segment for this long
 
 
-def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[Any]) -> Checksums:
+def row_sums(keys: TextKeys, vectors: Vectors, is_cut: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a checksum of each row: of its vector, seeded by its key and whether its sentence was
     cut.
     """
@@ -65,7 +62,7 @@ class Segment:
 
     path: Path
     keys: TextKeys  # in order of their first half
-    sums: Checksums
+    sums: NDArray[np.uint64]
     vectors: Vectors
     is_cut: NDArray[np.uint8]
 
@@ -89,7 +86,7 @@ class Segment:
         )
 
     def read(
-        self, positions: VectorPositions
+        self, positions: NDArray[np.intp]
     ) -> tuple[Vectors, NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the vectors at POSITIONS, which of those sentences were cut, and which of those
         rows are intact.
@@ -101,7 +98,7 @@ class Segment:
 
 def locate_keys(
     keys: TextKeys, is_known: NDArray[np.bool_], segments: Iterable[Segment]
-) -> Iterator[tuple[VectorPositions, VectorPositions, Segment]]:
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Segment]]:
     """Yield the indices of KEYS that each segment adds to the earlier ones, with their rows;
     IS_KNOWN is updated.
     """
