@@ -15,18 +15,14 @@ from embedlab.core import plugins
 from embedlab.core.errors import UsageError
 from embedlab.models.modules import BETWEEN, pooling_parts
 
-PoolFunction = Callable[[Tensor, Tensor], Tensor]
-"""From token vectors, (batch, tokens, dim), and a mask, (batch, tokens), to vectors, (batch, dim).
-
-The mask is 0 where a token is padding or is not pooled, otherwise 1, or the weight of the token.
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
 class PoolingMethod:
     """A pooling, and what other programs and the engine know of it."""
 
-    pool: PoolFunction
+    # makes vectors, (batch, dim), of token vectors, (batch, tokens, dim), and a mask, (batch,
+    # tokens), which is 0 where a token is padding or not pooled, otherwise 1, or its weight
+    pool: Callable[[Tensor, Tensor], Tensor]
     is_first_only: bool = False  # whether it reads the first token alone
     # sentence-transformers' mode that computes the same; None: it has none
     exported_as: str | None = None

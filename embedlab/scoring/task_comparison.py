@@ -4,7 +4,7 @@ compared, with marks, notes and signatures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isnan
@@ -32,6 +32,7 @@ from embedlab.scoring.training_text import keyed_items
 
 if TYPE_CHECKING:
     from embedlab.analysis.comparison import ComparedSlice
+    from embedlab.core.session import ProgressCallback
     from embedlab.data.dataset import DatasetState
     from embedlab.data.marks import Overlap
     from embedlab.data.overlaps import KnownText
@@ -61,7 +62,6 @@ def trained_column(keys: pl.DataFrame, texts: Mapping[str, KnownText]) -> pl.Ser
 
 # pooling, max_tokens, precision, training_precision, truncated: those that apply to a member
 Facts = Mapping[str, str]
-Progress = Callable[[int, int], None]
 TEST = "dyadic"  # what signatures and frames call the test of every difference
 
 
@@ -148,7 +148,7 @@ class ComparisonInput:
                 model.signatures += member.signatures
         return replace(self, models=rows, models_by_name=models)
 
-    def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
+    def compare(self, slicing: Slicing, progress: ProgressCallback | None = None) -> TaskComparison:
         """Return the models compared with the first of them on what SLICING picks and cuts."""
         evidence = [*self.figures]
         overlaps = {name: model.overlaps for name, model in self.models_by_name.items()}

@@ -50,15 +50,15 @@ SPLIT = "test"
 # sentences that are searched in training text
 _TRIPLET = dict(zip(COLUMNS, ("anchor", "positive", "negative"), strict=True))
 
-Numbers = NDArray[np.float64]
-
 
 def anchor_numbers(part: Part) -> NDArray[np.intp]:
     """Return the number of each triple's anchor, in alphabetical order; (items,)."""
     return part.frame["sentence1"].rank("dense").to_numpy().astype(np.intp)
 
 
-def margins_by(scorer: PairScorer, part: Part, progress: ProgressCallback | None = None) -> Numbers:
+def margins_by(
+    scorer: PairScorer, part: Part, progress: ProgressCallback | None = None
+) -> NDArray[np.float64]:
     """Return the margin of each triple by SCORER; a score that is missing is a UsageError."""
     anchors, entailed, contradicted = (part.frame[name].to_list() for name in COLUMNS)
     scores = scorer.score([*anchors, *anchors], [*entailed, *contradicted], progress)
@@ -157,7 +157,7 @@ class Contrast(Task):
         return {"average of three": self.averaged} if {*self.averaged} <= {*datasets} else {}
 
 
-def contrast_scores(part: Part, item_margins: Numbers) -> Iterator[StoredScore]:
+def contrast_scores(part: Part, item_margins: NDArray[np.float64]) -> Iterator[StoredScore]:
     """Yield the measures of a dataset, then those of each of its phenomena."""
     name = part.state.name
     anchors = anchor_numbers(part)

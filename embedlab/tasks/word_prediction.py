@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 METRICS = (f"mrr@{FIRST}", *(f"top-{cut}" for cut in TOPS))
 LOGIT_ROWS = 512  # logits of 30,000 words each: 60 MB
 
-Ranks = NDArray[np.int64]
-
 
 def evaluate_words(
     encoder: "TransformerEncoder", part: Part, progress: ProgressCallback | None = None
@@ -80,7 +78,9 @@ def evaluate_words(
     )
 
 
-def word_ranks(head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]) -> Ranks:
+def word_ranks(
+    head: "WordHead", vectors: "torch.Tensor", words: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return the rank of each vector's own word among all words by their logits, 1 = first; tied
     words rank before it.
     """
