@@ -124,6 +124,14 @@ def same(options: SameOptions, session: Session) -> Report:
         $ embedlab same mine.json theirs.json
 
     """
+    if options.texts is not None:
+        check_output(
+            options.texts,
+            "--write-texts",
+            example="texts.jsonl",
+            what="a file of texts",
+            mark=b'"kind": "plain"',
+        )
     import numpy as np
 
     from embedlab.encoders.encoder import RefusedTextsError
@@ -137,13 +145,6 @@ def same(options: SameOptions, session: Session) -> Report:
     spec = only_member(resolve_model(options.reference, session))
     reference = VariedReference(_encoder(spec, session), _prompts(spec))
     if options.texts is not None:
-        check_output(
-            options.texts,
-            "--write-texts",
-            example="texts.jsonl",
-            what="a file of texts",
-            mark=b'"kind": "plain"',
-        )
         return _write_texts(options.texts, _texts(reference))
     if options.served is None:
         raise UsageError("no SERVED is named", hint=f"embedlab same {options.reference} SERVED")

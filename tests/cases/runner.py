@@ -33,7 +33,8 @@ class Case:
     says: Sequence[str] = ()  # each is in what it writes
     never: Sequence[str] = ()  # none is
     in_shell: bool = False  # whether it needs a shell and a process of its own
-    prepare: Callable[[], object] = nothing  # makes what the copy lacks, in it
+    # makes what the copy lacks, in it, and returns what PORT stands for in the command
+    prepare: Callable[[], object] = nothing
     also: Callable[[], str] = nothing  # what the command left, behind what it writes
     needs: str = ""  # a line of bash that fails where this machine cannot run it: it is skipped
     waits: str = ""  # the issue that mends it: the row is a strict xfail until then
@@ -79,8 +80,8 @@ def run_in_shell(case: Case, folder: Path) -> Ending:
     return Ending(ended.returncode, ended.stdout.decode("utf-8", "replace"))
 
 
-def words_of(case: Case) -> list[str]:
+def words_of(case: Case, port: object) -> list[str]:
     """Return what the command gives to `embedlab`."""
-    program, *words = shlex.split(case.command)
+    program, *words = shlex.split(case.command.replace("PORT", str(port)))
     assert program == "embedlab", case.command
     return words

@@ -1,7 +1,5 @@
 """Inputs about runs and grids: what cannot learn, is stopped, copied, has no room or no name."""
 
-import shutil
-
 from embedlab.cli.app import main
 from tests.cases.runner import Case
 
@@ -19,11 +17,6 @@ def train_r1() -> None:
     """Train the run r1."""
     words = "train snli-supcl --data tiny --max-steps 2 --name r1"
     assert main([*words.split(), "--set", "evaluate.tasks=[]", "--set", "evaluate.dev=none"]) == 0
-
-
-def _train_twice() -> None:
-    train_r1()
-    shutil.copytree("runs/r1/seed-1", "runs/r1/seed-2")
 
 
 CASES = (
@@ -49,13 +42,6 @@ CASES = (
         name="faq-duplicates",
         command="embedlab train faq10.csv --encoder minilm --dry-run",
         says=['repeats = "masked"'],
-    ),
-    Case(
-        name="seed-copy",
-        command="embedlab evaluate r1 --data tiny --task stsb",
-        prepare=_train_twice,
-        says=["seed 2 is a copy of seed 1, and counts once"],
-        never=["mean of 2 seeds"],
     ),
     Case(
         name="grid-long-name",

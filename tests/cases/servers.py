@@ -2,7 +2,6 @@
 
 import shutil
 from functools import partial
-from itertools import count
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -11,30 +10,26 @@ from tests.cases.runner import FOLDER, Case
 from tests.cases.runs import train_r1
 
 _SERVER = FOLDER / "endpoint-batch-limit" / "srv.py"
-_PORT = 18765
-_PORTS = count(_PORT)
-_HOST = f"http://127.0.0.1:{_PORT}"
+_HOST = "http://127.0.0.1:PORT"
 
 
-def _serve(port: int, rows: str) -> None:
-    """Serve vectors as long as the tests last, and write ROWS to s.tsv."""
+def _serve(rows: str) -> int:
+    """Serve vectors at a free port, which is returned, as long as the tests last; write ROWS to
+    s.tsv.
+    """
     if rows:
         Path("s.tsv").write_text(rows)
     names: dict[str, Any] = {}
-    text = _SERVER.read_text().replace(str(_PORT), str(port)).replace(".serve_forever()", "")
+    text = _SERVER.read_text().replace("18765", "0").replace(".serve_forever()", "")
     exec(text.replace("ThreadingHTTPServer((", "server = ThreadingHTTPServer(("), names)
     Thread(target=names["server"].serve_forever, daemon=True).start()
+    return int(names["server"].server_port)
 
 
 def _served(name: str, command: str, *says: str, rows: str = "") -> Case:
-    """Return the row of a COMMAND beside the server of an input, which has a port of its own."""
-    port = next(_PORTS)
+    """Return the row of a COMMAND beside the server of an input."""
     return Case(
-        name=name,
-        command=command.replace(str(_PORT), str(port)),
-        says=says,
-        prepare=partial(_serve, port, rows),
-        also=_requests,
+        name=name, command=command, says=says, prepare=partial(_serve, rows), also=_requests
     )
 
 

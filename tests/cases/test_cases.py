@@ -38,7 +38,7 @@ def test_an_input_that_went_wrong(
     folder = copy_input(case.name, tmp_path)
     monkeypatch.chdir(folder)
     monkeypatch.setattr("embedlab.core.frame_files.output_of_module", lambda *_: (0, ""))
-    case.prepare()
+    port = case.prepare()
     if case.in_shell:
         ending = run_in_shell(case, folder)
     else:
@@ -51,9 +51,10 @@ def test_an_input_that_went_wrong(
                 code = int(end.code or 0)
             return Answer(code, *capsys.readouterr())
 
-        answer = call(*words_of(case))
+        line = words_of(case, port)
+        answer = call(*line)
         if answer.code in (2, 3):
-            type_hints(call, words_of(case), answer)
+            type_hints(call, line, answer)
         ending = Ending(answer.code, f"{answer.out}\n{answer.err}")
     words = " ".join(f"{ending.text} {case.also()}".split())
     missing = [text for text in case.says if text not in words]

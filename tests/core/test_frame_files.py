@@ -13,18 +13,17 @@ PAIRS = {"sentence1": ["a b"] * 4, "sentence2": ["a c"] * 4}
 
 @pytest.mark.parametrize("name", ["p[1]", "p*", "p?", "[a]/p{1,2}"])
 def test_the_named_file_is_read_and_no_other(tmp_path: Path, name: str) -> None:
-    other, path = tmp_path / "p1", tmp_path / name
-    path.parent.mkdir(exist_ok=True)
     (tmp_path / "a").mkdir()
-    pl.DataFrame({"x": [1]}).write_parquet(other.with_suffix(".parquet"))
-    pl.DataFrame({"x": [2]}).write_parquet(path.with_name(f"{path.name}.parquet"))
-    assert read_parquet(path.with_name(f"{path.name}.parquet"))["x"].to_list() == [2]
-    path.with_name(f"{path.name}.csv").write_text("x\n2\n")
-    other.with_suffix(".csv").write_text("x\n1\n")
-    assert read_csv(path.with_name(f"{path.name}.csv"))["x"].to_list() == [2]
-    out = path.with_name(f"out{path.name}.parquet")
-    join_parquet([path.with_name(f"{path.name}.parquet"), other.with_suffix(".parquet")], out)
-    assert read_parquet(out)["x"].to_list() == [2, 1]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    other, named, joined = (tmp_path / f"{stem}.parquet" for stem in ("p1", name, f"{name}-joined"))
+    for number, path in enumerate((other, named), start=1):
+        frame = pl.DataFrame({"x": [number]})
+        frame.write_parquet(path)
+        frame.write_csv(path.with_suffix(".csv"))
+    assert read_parquet(named)["x"].to_list() == [2]
+    assert read_csv(named.with_suffix(".csv"))["x"].to_list() == [2]
+    join_parquet([named, other], joined)
+    assert read_parquet(joined)["x"].to_list() == [2, 1]
 
 
 def test_runs_in_a_folder_with_brackets_are_found(tmp_path: Path) -> None:

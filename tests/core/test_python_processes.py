@@ -4,7 +4,6 @@ folder.
 
 import asyncio
 import json
-import os
 import re
 import signal
 import subprocess
@@ -19,13 +18,9 @@ import pytest
 
 from embedlab.commands import tui
 from embedlab.core import python_processes
-from embedlab.core.errors import ExitCode
 from embedlab.core.paths import PACKAGE
 from embedlab.core.settings import Settings
-from embedlab.experiments.cells import PROGRAM, CellLock
-from embedlab.experiments.executors.executor import LocalTasks
-from embedlab.runs.launch import run_together, start_detached
-from tests.experiments.conftest import STAND_IN, plan_of
+from embedlab.runs.launch import start_detached
 
 STARTS = re.compile(
     r"\bsys\.executable\b|\bos\.(?:exec|spawn|fork|system|popen|posix_spawn)|\bmultiprocessing\b"
@@ -77,29 +72,6 @@ def test_a_detached_process_imports_nothing_from_its_folder(hostile: Path, tmp_p
     started = start_detached(["doctor", "--plugins", "--json"], tmp_path / "log")
     assert started.process.wait(60) == 0
     assert "evil" not in (tmp_path / "log").read_text()
-
-
-def test_processes_that_train_together_import_nothing_from_their_folder(
-    hostile: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert run_together(["--version"], 2) == 0
-    assert capfd.readouterr().out.count("embedlab ") == 1  # one of them talks
-
-
-@pytest.mark.usefixtures("hostile")
-def test_a_task_and_a_cell_import_nothing_from_their_folder(tmp_path: Path) -> None:
-    hostile_plan = plan_of(tmp_path)
-    run = hostile_plan.cell(1).run
-    with CellLock(hostile_plan.cell(1)) as lock:
-        cell = lock.start(PROGRAM, ["--version"], os.environ, run)
-    hostile_plan.folder.path.mkdir(parents=True)
-    # without a plan it ends with an error of ours
-    with LocalTasks(hostile_plan, 1, program=STAND_IN) as tasks:
-        assert cell.process.wait(60) == 0
-        tasks.submit()
-        (task,) = tasks.jobs
-        assert task.wait(60) == ExitCode.MISSING
-    assert "plan.json" in hostile_plan.folder.log_file.read_text()
 
 
 def test_a_served_dashboard_imports_nothing_from_its_folder(

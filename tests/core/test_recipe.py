@@ -38,17 +38,6 @@ def test_a_set_objective_that_lacks_options_of_the_former_names_what_works() -> 
     assert objective.name == "classification"
 
 
-def test_a_set_value_reaches_the_only_stage_by_its_short_name() -> None:
-    recipe = load_recipe(
-        "snli-supcl",
-        ["optim.lr=1e-5", "objective.positives=3", "encoder.pooling=cls", "stage.0.optim.epochs=2"],
-    )
-    assert recipe.stages[0].optim.lr == 1e-5
-    assert recipe.stages[0].objective.options.positives == 3
-    assert recipe.encoder.pooling == "cls"
-    assert recipe.stages[0].optim.epochs == 2
-
-
 def test_files_are_beside_the_recipe_also_behind_a_stage_without_data(tmp_path: Path) -> None:
     stages = {"stage": [{}, {"data": {"files": ["rows.tsv"]}}]}  # --set may name the first one's
     assert place_files(stages, tmp_path)["stage"][1]["data"]["files"] == [

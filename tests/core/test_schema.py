@@ -88,12 +88,6 @@ def test_what_is_wrong_in_a_file_is_one_short_line_with_file_and_key(
     assert caught.value.hint == (hint or CORRECT)
 
 
-def test_a_file_of_many_mebibytes_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "car.toml").write_bytes(b"#" * (5 * 2**20))
-    with pytest.raises(UsageError, match="larger than 4 MiB"):
-        read_toml(tmp_path / "car.toml")
-
-
 def test_half_a_surrogate_pair_is_refused_by_its_key() -> None:
     assert build(Engine, {"power": 1, "parts": ["😀"]}, where="typed").parts == ("😀",)
     with pytest.raises(UsageError, match=r"typed: 'engine\.parts\.0' is not valid text"):

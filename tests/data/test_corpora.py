@@ -42,6 +42,9 @@ sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t5\n :: line 2: sentimen
 sentiment :: \tid\tsentence\tsentiment\n0\tx\tgood film\t2.7\n :: line 2: sentiment is not a whole number: '2.7'
 wiki-split :: one\tx\n || two\ty\n :: ('one',) ('two',)
 wiki-1m :: one\n\ntwo \n \n :: ('one',) ('two ',) {'blank line': 2}
+wiki-1m :: one\rtwo\r :: ('one',) ('two',)
+wiki-1m :: a\rb\nc\r\nd :: ('a\rb',) ('c',) ('d',)
+wiki-1m :: a\xe2\x80\xa8b\x0bc\xc2\x85d\n :: ('a\u2028b\x0bc\x85d',)
 nli-triplets :: sent0,sent1,hard_neg\na,"b, too",c\n\nd,e,f\n :: ('a', 'b, too', 'c') ('d', 'e', 'f')
 nli-triplets :: sent0,sent1\na,b\n :: no column 'hard_neg'
 nli-triplets :: sent0,sent1,hard_neg\na,"b\nb",c\na,,c\n :: line 4: an empty positive
@@ -56,6 +59,8 @@ sick-r :: pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgmen
 snli :: \xef\xbb\xbf{"gold_label": "neutral", "sentence1": "a", "sentence2": "b", "pairID": 1}\r\n :: ('a', 'b', 'neutral')
 snli :: {"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"} :: ('a', 'b', 'neutral') {"label '-'": 1}
 snli :: {"gold_label": "neu :: line 1: broken JSON at character 16: Unterminated string
+snli :: {"gold_label": "neutral", "sentence1": 5.10, "sentence2": "b"}\n :: line 1: 'sentence1' is 5.1, not a text
+snli :: {"gold_label": "neutral", "sentence1": "a", "sentence2": {"a": 1}}\n :: line 1: 'sentence2' is {'a': 1}, not a text
 snli :: [1, 2]\n :: line 1: a JSON array, not a JSON object
 snli :: {"gold_label": "neutral", "sentence1": "a"}\n :: line 1: no text under 'sentence2'
 snli :: \n\n{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}\n :: line 3: label is not one of entailment

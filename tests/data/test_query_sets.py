@@ -74,6 +74,7 @@ def test_other_texts_have_another_hash_so_that_stored_results_do_not_count(tmp_p
     for content, fault in (
         (gzip.compress(b"one line\n"), "have different numbers of lines"),
         (b"not gzip", "is not a gzipped text: Not a gzipped file"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs pointer"),
     ):
         (tmp_path / "multi30k_captions/test_2016.3.en.gz").write_bytes(content)
         with pytest.raises(MissingError, match=fault):

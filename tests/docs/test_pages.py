@@ -14,7 +14,7 @@ from docs.refresh import refreshed, stale
 from docs.runner import make_world, run_page
 from embedlab.core.disk import sole_writer
 from tests.conftest import thin_out
-from tests.docs.checks import CHECKS
+from tests.docs.checks import CHECKS, check_written
 
 REFRESH = "python docs/refresh.py writes the outputs anew"
 # every other pair of `--data tiny`'s STS datasets is read: enough for every mark that the pages
@@ -75,6 +75,7 @@ def test_a_page_works_and_shows_the_outputs_of_today(
     for one in executed:  # numbers of untouched models are those of the page to the last digit
         if "--data starter" in one.command and one.block.shown_lines:
             assert shortened(one.output.out, one.block.shown_lines) == one.shown, one.command
+    check_written(named(path), executed)
     if check := CHECKS.get(named(path)):
         check(executed, names, tmp_path / "page")
 

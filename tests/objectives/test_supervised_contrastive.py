@@ -1,6 +1,7 @@
 """The contrastive loss against a plain loop written from eq. 2."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,10 +9,7 @@ import torch
 from torch import Tensor
 
 from embedlab.objectives.losses import supervised_contrastive
-from embedlab.objectives.losses.supervised_contrastive import (
-    Options,
-    supervised_contrastive_loss,
-)
+from embedlab.objectives.losses.supervised_contrastive import Options
 from embedlab.objectives.needs import ENTAILMENT
 
 SupervisedContrastive = supervised_contrastive.objective()
@@ -109,15 +107,11 @@ def vectors_for(rows: Sequence[Row], dtype: torch.dtype) -> Tensor:
     )
 
 
-def vectorised(vectors: Tensor, sampled: dict[str, Tensor], options: Options) -> Tensor:
-    return supervised_contrastive_loss(
-        vectors[sampled["anchors"]],
-        vectors,
-        sampled["positives"],
-        sampled["negatives"],
-        temperature=options.temperature,
-        similarity=options.similarity,
-    )
+def batch_of(objective: Any, rows: Sequence[Row]) -> dict[str, Tensor]:
+    """The columns of ROWS, and the sets that an objective samples of them."""
+    columns = columns_of(rows)
+    sampled = columns | objective.sample(columns, np.random.default_rng(0))
+    return {key: torch.from_numpy(value) for key, value in sampled.items()}
 
 
 BATCHES = {
@@ -135,11 +129,9 @@ def test_loss_and_gradient_equal_the_loop(
     rows: list[Row], similarity: str, tau: float, dtype: torch.dtype, tolerance: float
 ) -> None:
     options = Options(temperature=tau, similarity=similarity, weight=1.0)  # type: ignore[arg-type]
-    sampled = SupervisedContrastive(options, 8).sample(columns_of(rows), np.random.default_rng(0))
+    objective = SupervisedContrastive(options, 8)
     fast_vectors, slow_vectors = vectors_for(rows, dtype), vectors_for(rows, torch.float64)
-    fast = vectorised(
-        fast_vectors, {key: torch.from_numpy(value) for key, value in sampled.items()}, options
-    )
+    fast = objective(fast_vectors, batch_of(objective, rows))
     slow = eq2_by_loop(slow_vectors, *sets_by_loop(rows), tau, similarity)
     scale = max(
         1.0, slow.item()
@@ -169,9 +161,7 @@ def loss_of(weight: float) -> float:
     torch.manual_seed(0)
     rows = BATCHES["repeated premises"]
     objective = SupervisedContrastive(Options(weight=weight), 8)
-    columns = columns_of(rows) | objective.sample(columns_of(rows), np.random.default_rng(0))
-    batch = {key: torch.from_numpy(value) for key, value in columns.items()}
-    return objective(vectors_for(rows, torch.float32), batch).item()
+    return objective(vectors_for(rows, torch.float32), batch_of(objective, rows)).item()
 
 
 def test_the_weight_mixes_the_two_losses() -> None:
