@@ -428,6 +428,8 @@ def as_numbers(
     number = number_of(column)
     is_not_finite = ~number.is_finite().fill_null(False)
     refuse_rows(title, rows, is_not_finite, f"{name} is not a number", column)
+    is_too_large = number.abs() >= _WHOLE
+    refuse_rows(title, rows, is_too_large, f"{name} is too large to be exact", column)
     if bounds is not None:
         low, high = bounds
         slack = ROUNDING * max(-low, high)

@@ -78,6 +78,7 @@ pairs :: p.csv :: sentence1,sentence2,score\r\na,b,1\rc,d,2\r\n :: ('a', 'b', 1.
 pairs :: p.csv :: SEP=;\nsentence1;sentence2;score\na;b;1\n :: ('a', 'b', 1.0, None)
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": "c", "sentence2": "d", "score": [2]} :: line 2: 'score' is [2], unlike in lines before it
 pairs :: p.csv :: sentence1,sentence2,score\na,b,inf\n :: line 2: score is not a number: 'inf'
+pairs :: p.csv :: sentence1,sentence2,score\na,b,9007199254740993\nc,d,1\n :: line 2: score is too large to be exact: '9007199254740993'
 pairs :: p.csv :: sentence1,sentence2,score\na,b,1\na, b,c,1\n :: line 3: 4 fields: the header has 3
 pairs :: p.csv :: sentence1,sentence2,score\na,b,1\n"a,b,1\n :: line 3: not readable as CSV
 pairs :: p.csv :: score,sentence1,sentence2\n1,a,b\n2,c\n :: line 3: 2 fields: the header has 3
