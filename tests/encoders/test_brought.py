@@ -105,7 +105,8 @@ def test_vectors_are_matched_by_sentence_and_those_that_lack_one_are_refused_alo
     tmp_path: Path, cpu: Machine, ending: str
 ) -> None:
     vectors = np.array([[0, 1], [2, 3], [4, 5], [np.nan, 6]], np.float32)
-    table = pl.DataFrame({"sentence": ["a", "b", "c d", "x"], "vector": vectors.tolist()})
+    rows = [*vectors.tolist(), None]
+    table = pl.DataFrame({"sentence": ["a", "b", "c d", "x", "f"], "vector": rows})
     table.write_parquet(tmp_path / "mine.parquet")
     array(tmp_path, vectors, "a\nb\nc d\nx\n")
     encoder = opened(f"vectors:{tmp_path}/mine.{ending}", cpu)

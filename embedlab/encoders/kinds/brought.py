@@ -241,7 +241,7 @@ class FileVectors:
 
 def open_vectors(location: str) -> FileVectors:
     """The vectors in a file; rows of different lengths or a missing text file are a MissingError.
-    A sentence whose numbers are not all finite has no vector.
+    A sentence whose numbers are not all finite, or whose row has none, has no vector.
     """
     path = Path(location)
     if path.suffix == ".npy" and not _sentences_of(path).is_file():
@@ -273,6 +273,7 @@ def read_vectors(path: Path, *, has_text: bool = True) -> tuple[list[str], Vecto
             sentences = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
         else:
             table = read_foreign_parquet(path)
+            table = table.filter(table["vector"].is_not_null())
             sentences = table["sentence"].cast(pl.String).to_list() if has_text else []
             inner = getattr(table["vector"].dtype, "inner", None)
             if table["vector"].dtype == pl.Binary:
