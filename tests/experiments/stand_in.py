@@ -8,6 +8,7 @@ the environment is JSON: a part of the run's id → "raise", "diverge", "memory"
 """
 
 import fcntl
+import json
 import os
 import signal
 import sys
@@ -19,9 +20,8 @@ from xxhash import xxh32_hexdigest
 
 STEPS = 8
 STEP_S = float(os.environ.get("STEP_S", "0.01"))
-HOLD_AT = int(
-    os.environ.get("HOLD_AT", "-1")
-)  # the step at which to wait until the end is requested
+# the step at which to wait until the end is requested
+HOLD_AT = int(os.environ.get("HOLD_AT", "-1"))
 RUNS = os.environ["EMBEDLAB_RUNS"]
 is_stopping = False
 
@@ -47,11 +47,7 @@ def next_value(value: str) -> str:
 
 
 def misbehave(cell: str) -> None:
-    if "FAULTS" not in os.environ:
-        return
-    import json
-
-    faults = json.loads(os.environ["FAULTS"])
+    faults = json.loads(os.environ.get("FAULTS", "{}"))
     match next((faults[part] for part in faults if part in cell), ""):
         case "raise":
             raise ValueError("it does not work")
@@ -84,12 +80,7 @@ def report(message: str, code: int, cause: str = "") -> None:
 
 def append(path: str, kind: str, **values: float | str) -> None:
     """Write an event as one line of JSON."""
-    known = {"event": kind, "time": time.time(), **values}
-    parts = (
-        f'"{name}": "{value}"' if isinstance(value, str) else f'"{name}": {value}'
-        for name, value in known.items()
-    )
-    line = "{" + ", ".join(parts)
+    line = json.dumps({"event": kind, "time": time.time(), **values}).removesuffix("}")
     write(path, f'{line}, "checksum": "{xxh32_hexdigest(line.encode())}"}}\n', mode="a")
 
 

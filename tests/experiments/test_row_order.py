@@ -146,22 +146,16 @@ def test_groups_are_ranked_apart() -> None:
 @pytest.mark.parametrize("is_varying", [True, False])
 def test_rows_without_items_are_compared_over_their_seeds(is_varying: bool) -> None:
     (table,) = select_tables("tsukagoshi", "table2_mean_cosines")
-    (point, other_point, *_) = [
-        point for point in table.points if point.column == table.ranked_by[0][0]
-    ]
-    values = {point.row: (0.30, 0.34, 0.39), other_point.row: (0.20, 0.21, 0.29)}
-    evaluations = {
-        (f"{row}@{seed}", "geometry"): evaluation(
-            "geometry",
-            *(
-                score(each.measure.slice, value, each.measure.metric, setting=each.measure.setting)
-                for each in table.points
-                if each.row == row
-            ),
-        )
-        for row, of_row in values.items()
-        for seed, value in enumerate(of_row if is_varying else of_row[:1] * 3, start=1)
-    }
+    column = table.ranked_by[0][0]
+    first, second, *_ = [point.row for point in table.points if point.column == column]
+    values = {first: (0.30, 0.34, 0.39), second: (0.20, 0.21, 0.29)}
+    evaluations = {}
+    for row, of_row in values.items():
+        measures = [point.measure for point in table.points if point.row == row]
+        for seed, own in enumerate(of_row, start=1):
+            value = own if is_varying else of_row[0]
+            scores = [score(one.slice, value, one.metric, setting=one.setting) for one in measures]
+            evaluations[f"{row}@{seed}", "geometry"] = evaluation("geometry", *scores)
     names = {row: [f"{row}@{seed}" for seed in (1, 2, 3)] for row in values}
     (pair,) = measured_of(table, names, evaluations).order().pairs
     if is_varying:
