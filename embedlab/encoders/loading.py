@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from embedlab.analysis.overlap import dice_of_rows, dice_table
@@ -159,17 +160,33 @@ class PrefixedScorer:
         self, first: Sequence[str], second: Sequence[str], progress: ProgressCallback | None = None
     ) -> NDArray[np.floating[Any]]:
         """The similarity of each pair, nan where there is none."""
+        scores = self._inner.score(list(first), list(second))
+        return self._check_scores(scores, len(first), progress)
+
+    def score_frame(
+        self, pairs: pl.DataFrame, progress: ProgressCallback | None = None
+    ) -> NDArray[np.floating[Any]]:
+        """The similarity of each pair of a frame, nan where it is missing; a frame of very many
+        pairs takes less memory than their texts.
+        """
+        if not hasattr(self._inner, "score_frame"):
+            return self.score(pairs["sentence1"].to_list(), pairs["sentence2"].to_list(), progress)
+        return self._check_scores(self._inner.score_frame(pairs), len(pairs), progress)
+
+    def _check_scores(
+        self, inner_scores: Any, count: int, progress: ProgressCallback | None
+    ) -> NDArray[np.floating[Any]]:
         # what was brought keeps its digits: scores that differ after the seventh are in an order
-        scores = np.asarray(self._inner.score(list(first), list(second)))
+        scores = np.asarray(inner_scores)
         if scores.dtype.kind != "f":
             scores = scores.astype(np.float32)
-        if scores.shape != (len(first),):
+        if scores.shape != (count,):
             raise EmbedlabError(
-                f"{self.name!r} gives scores of shape {scores.shape} for {len(first)} pairs",
+                f"{self.name!r} gives scores of shape {scores.shape} for {count} pairs",
                 hint="correct its score()",
             )
         if progress is not None:
-            progress(len(first), len(first))
+            progress(count, count)
         return scores
 
 

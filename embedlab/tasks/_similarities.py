@@ -79,8 +79,12 @@ def _score_pairs(
     """Return the similarities of all pairs of PARTS, each distinct pair scored once."""
     pairs = pl.concat([part.frame.select(SIDES) for part in parts])
     distinct = pairs.unique(maintain_order=True)
-    first, second = (distinct[side].to_list() for side in SIDES)
-    similar = pl.Series("similarity", scorer.score(first, second, report)).fill_nan(None)
+    if hasattr(scorer, "score_frame"):
+        values = scorer.score_frame(distinct, report)
+    else:
+        first, second = (distinct[side].to_list() for side in SIDES)
+        values = scorer.score(first, second, report)
+    similar = pl.Series("similarity", np.asarray(values)).fill_nan(None)
     if len(distinct) < len(pairs):
         scores = distinct.with_columns(similar)
         all_pairs = pairs.join(scores, on=SIDES, how="left", maintain_order="left")

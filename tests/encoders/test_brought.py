@@ -30,6 +30,7 @@ def test_scores_are_matched_by_text_in_either_order(tmp_path: Path, ending: str)
     wanted = {"sentence1": ["two dogs", "snow", "snow"], "sentence2": ["a dog", "rain", "sun"]}
     expected = np.array([0.9, -2.5, np.nan])
     np.testing.assert_array_equal(scorer.score(*wanted.values()), expected)
+    np.testing.assert_array_equal(scorer.score_frame(pl.DataFrame(wanted)), expected)
     assert np.isnan(scorer.score(["\ud800", "a man"], ["a dog", "\udc80"])).all()
 
 

@@ -75,6 +75,10 @@ class FileScores:
     def score(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """The similarity of each pair, nan where the file has none; (pairs,)."""
         pairs = pl.DataFrame({"sentence1": _series(first), "sentence2": _series(second)})
+        return self.score_frame(pairs)
+
+    def score_frame(self, pairs: pl.DataFrame) -> NDArray[np.float64]:
+        """The similarity of each pair of a frame, nan where the file has none; (pairs,)."""
         hashes = _hashes(pairs)
         as_given = self._look_up(hashes, SIDES)
         swapped = self._look_up(hashes, SIDES[::-1])
