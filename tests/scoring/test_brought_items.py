@@ -32,7 +32,12 @@ def predicted(path: Path, *names: str, wrong: int = 0, name: str = "prediction")
     table = listed(*names).select(
         "dataset", "item", pl.when(pl.col("item") < wrong).then(false).otherwise(label).alias(name)
     )
-    write = {".csv": table.write_csv, ".jsonl": table.write_ndjson, ".parquet": table.write_parquet}
+    as_pandas = table.with_columns(pl.col("item").cast(float))
+    write = {
+        ".csv": as_pandas.write_csv,
+        ".jsonl": table.write_ndjson,
+        ".parquet": table.write_parquet,
+    }
     write[path.suffix](path)
     return path
 
@@ -95,6 +100,7 @@ HEAD = "dataset,item,prediction\n"
         (f"{HEAD}treck,0,x", r"mine\.csv, line 2: no dataset 'treck' of classified items"),
         (f"{HEAD}trec,one,x", r"mine\.csv, line 2: item 'one' is not a row number"),
         (f"{HEAD}trec,-1,x", r"item '-1' is not a row number"),
+        (f"{HEAD}trec,0.5,x", r"item '0.5' is not a row number"),
         (
             f"{HEAD}trec,999999,DESC",
             r"line 2: item 999999 of trec, whose test split has the rows 0 to",

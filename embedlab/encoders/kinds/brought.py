@@ -367,7 +367,9 @@ def read_items(location: str) -> pl.DataFrame:
     frame = as_texts(path, table, (*_KEYS, prediction_column)).select(
         "dataset", "item", prediction=prediction_column, place=PLACE
     )
-    numbers = frame["item"].str.strip_chars().cast(pl.UInt32, strict=False)
+    number = number_of("item")  # 1.0 is the item 1, as pandas writes whole numbers beside blanks
+    whole = pl.when(number == number.floor()).then(number).cast(pl.UInt32, strict=False)
+    numbers = frame.select(whole).to_series()
     for item, line_number in frame.filter(numbers.is_null()).select("item", "place").iter_rows():
         raise MissingError(
             f"{path}, line {line_number}: item {str(item)!r} is not a row number",
