@@ -16,7 +16,6 @@ from embedlab.core.schema import (
     DEEPEST,
     build,
     find_flaw,
-    known_keys,
     parse_value,
     read_json,
     read_toml,
@@ -98,12 +97,6 @@ def test_half_a_surrogate_pair_is_refused_by_its_key() -> None:
 def test_a_typed_value_is_one_toml_value_or_a_decode_error(text: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         parse_value(text)
-
-
-def test_keys_are_known_below_unions_and_named_tables() -> None:
-    assert (
-        known_keys(Car, ("spare", "old one")) == known_keys(Car, ("engine",)) == ["power", "parts"]
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """Makes small data folders in the corpora's own layouts."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from embedlab.data.dataset import ParsedRows
+from embedlab.data.dataset import Dataset, Expected, ParsedRows
 from embedlab.data.source import dataset
 
 Write = Callable[[str, str | bytes], Path]
@@ -30,6 +31,17 @@ def write_as(name: str, frame: pl.DataFrame, split: str | None = None) -> tuple[
         for layout in found.splits[split or next(iter(found.splits))].layouts
         if layout.write is not None
     )(frame)
+
+
+def on_hub(name: str, split: str, repository: Path, expected: Expected) -> Dataset:
+    """The dataset NAME with one split, which comes from a local repository in the hub's layout."""
+    found = dataset(name)
+    hub = found.splits[split].hub
+    assert hub is not None
+    local = replace(hub, repository=str(repository), revision="main")
+    return replace(
+        found, splits={split: replace(found.splits[split], hub=local, expected=expected)}
+    )
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ that it gives and what it skips, or its fault with the line. Then what is publis
 """
 
 import gzip
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,14 +10,14 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.data.corpus_file import WORD_SPLITS, ReadSplit, word_split
-from embedlab.data.dataset import Dataset, Expected, ParsedRows
+from embedlab.data.dataset import Expected, ParsedRows
 from embedlab.data.manifest import get_dataset
 from embedlab.data.readers.gold_beside import GoldBeside
 from embedlab.data.readers.oxford import as_text
 from embedlab.data.source import Source, dataset
 from embedlab.tasks.sts import STS_DATASETS
 from embedlab.tasks.transfer import RELATEDNESS, TRANSFER_TASKS
-from tests.data.conftest import Write, read_as, write_as
+from tests.data.conftest import Write, on_hub, read_as, write_as
 
 # corpus, split and number of its layout :: content of each file, || between them :: what it gives
 FILES = r"""
@@ -215,20 +214,6 @@ NEWER = ("sts17", "sts17-en", "sts22-v2-en", "semrel24-en")
 CARD = "---\nconfigs:\n- config_name: {}\n  data_files:\n  - {{split: {}, path: data/{}-*}}\n---\n"
 
 
-def _local(name: str, split: str, folder: Path, rows: pl.DataFrame, expected: Expected) -> Dataset:
-    """The dataset NAME with one split, which comes from a repository with ROWS."""
-    found = dataset(name)
-    hub = found.splits[split].hub
-    assert hub is not None
-    (folder / "data").mkdir(parents=True)
-    rows.write_parquet(folder / f"data/{hub.split}-00000-of-00001.parquet")
-    (folder / "README.md").write_text(CARD.format(hub.config or "default", hub.split, hub.split))
-    there = replace(hub, repository=str(folder), revision="main")
-    return replace(
-        found, splits={split: replace(found.splits[split], hub=there, expected=expected)}
-    )
-
-
 @pytest.mark.parametrize("name", NEWER)
 def test_pairs_of_a_repository_are_read_and_written_as_they_are(name: str, tmp_path: Path) -> None:
     low, high = dataset(name).gold_range
@@ -247,7 +232,13 @@ def test_pairs_of_a_repository_are_read_and_written_as_they_are(name: str, tmp_p
     )
     counts = dict(wanted["lang"].value_counts().iter_rows()) if has_languages else None
     expected = Expected(rows=wanted.height, classes=counts)
-    found = _local(name, "test", tmp_path / "hub", rows, expected)
+    found = on_hub(name, "test", tmp_path / "hub", expected)
+    hub = found.splits["test"].hub
+    assert hub is not None
+    (tmp_path / "hub/data").mkdir(parents=True)
+    rows.write_parquet(tmp_path / f"hub/data/{hub.split}-00000-of-00001.parquet")
+    card = CARD.format(hub.config or "default", hub.split, hub.split)
+    (tmp_path / "hub/README.md").write_text(card)
     part = Source().open_split(found)
     own = wanted.with_columns(source=pl.col("lang") if has_languages else None).drop("lang")
     assert part.frame.rows() == own.rows()

@@ -1,5 +1,4 @@
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -7,10 +6,10 @@ import pytest
 
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.paths import STARTER_FOLDER, TINY_FOLDER
-from embedlab.data.dataset import Dataset, Expected
+from embedlab.data.dataset import Expected
 from embedlab.data.manifest import RECORD, get_dataset
 from embedlab.data.source import Source, dataset
-from tests.data.conftest import Write
+from tests.data.conftest import Write, on_hub
 
 LINE = '{"gold_label": "neutral", "sentence1": "a", "sentence2": "b"}\n'
 
@@ -82,17 +81,6 @@ def test_truncated_data_is_refused_with_both_counts_and_marked_when_allowed(
     assert state.sha256 == {"SNLI/snli_1.0_dev.jsonl": content}
 
 
-def on_hub(name: str, split: str, repository: Path, rows: int) -> Dataset:
-    """The dataset NAME with one split that comes from a small local repository."""
-    found = dataset(name)
-    hub = found.splits[split].hub
-    assert hub is not None
-    local = replace(hub, repository=str(repository), revision="main")
-    return replace(
-        found, splits={split: replace(found.splits[split], hub=local, expected=Expected(rows=rows))}
-    )
-
-
 @pytest.fixture
 def nli_repository(tmp_path: Path) -> Path:
     rows = [
@@ -108,7 +96,7 @@ def nli_repository(tmp_path: Path) -> Path:
 def test_get_writes_what_the_hub_has_and_what_the_reader_reads(
     nli_repository: Path, tmp_path: Path
 ) -> None:
-    found = on_hub("snli", "train", nli_repository, 3)
+    found = on_hub("snli", "train", nli_repository, Expected(rows=3))
     part = Source().open_split(found)
     labels = ["entailment", "contradiction", "neutral"]
     assert part.frame.rows() == list(zip("aaa", "bce", labels, strict=True))
@@ -133,7 +121,7 @@ def test_get_writes_nothing_of_a_truncated_set_offline_and_of_what_no_hub_has(
     nli_repository: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(MissingError, match="3 rows instead of 4"):
-        get_dataset(on_hub("snli", "train", nli_repository, 4), tmp_path / "data")
+        get_dataset(on_hub("snli", "train", nli_repository, Expected(rows=4)), tmp_path / "data")
     with pytest.raises(MissingError, match=r"'snli' \(train\) is not downloaded: embedlab is set"):
         get_dataset(dataset("snli"), tmp_path / "data", offline=True)
     with pytest.raises(MissingError, match=r"'sick-r' .* is not on the hub") as caught:

@@ -15,26 +15,6 @@ from embedlab.core.settings import load_settings
 from embedlab.data.source import MANIFEST, SOURCES, Source
 
 SIZE = 2 * 2**20
-ROWS = [
-    ("sts-benchmark", "train", 1_000, 5_749),
-    ("sts-benchmark", "dev", 375, 1_500),
-    ("sts-benchmark", "test", 375, 1_379),
-    ("snli", "train", 8_000, 549_367),
-    ("definitions", "all", 2_000, 185_152),
-]
-
-
-def starter() -> Source:
-    return Source.from_settings(load_settings({"data": "starter"})[0])
-
-
-@pytest.mark.parametrize(("name", "split", "rows", "published"), ROWS)
-def test_it_holds_parts_of_corpora_that_are_marked_without_being_allowed(
-    name: str, split: str, rows: int, published: int
-) -> None:
-    part = starter().open(name, split)
-    assert (part.state.rows, part.state.expected_rows) == (rows, published)
-    assert (part.state.origin, part.state.partial) == ("starter", True)
 
 
 def test_its_pairs_are_a_dataset_by_themselves() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import EmbedlabError, UsageError
-from embedlab.models.catalog import model_names, resolve, starting_location, trainable
+from embedlab.models.catalog import resolve, starting_location, trainable
 from embedlab.models.published import CATALOG, NEEDING_CODE, packaged_model
 from tests.encoders.opening import spec_of
 
@@ -191,7 +191,3 @@ def test_prompts_and_revisions_of_published_models_are_passed_on() -> None:
         assert (spec.prompt, spec.revision) == expected
     # its folder names this one
     assert spec_of("embeddinggemma-300m?prompt=Clustering").prompt == "Clustering"
-
-
-def test_names_are_listed_without_a_runs_folder(tmp_path: Path) -> None:
-    assert {"sbert", "defsent", "simcse", "dice"} <= set(model_names(tmp_path / "none"))
