@@ -79,12 +79,14 @@ class KnownText:
         return has_shared
 
     def row_overlaps(self, frame: pl.DataFrame) -> list[Overlap]:
-        """Return the overlap of each row of a frame of pairs."""
+        """Return the overlap of each row of a frame of pairs, or of pairs and a third sentence."""
         keys = _keys(frame)
         first, second = keys[:, 0], keys[:, 1]
         has_words = _has_words(keys)
-        is_shared_pair = _is_in(_pair_keys(first, second), self.pairs) & has_words.all(axis=1)
-        has_words[:, 1] &= first != second  # a sentence that is there twice counts once
+        is_pair = has_words[:, 0] & has_words[:, 1]
+        is_shared_pair = _is_in(_pair_keys(first, second), self.pairs) & is_pair
+        for side in range(1, keys.shape[1]):  # a sentence that is there twice counts once
+            has_words[:, side] &= (keys[:, :side] != keys[:, [side]]).all(axis=1)
         is_shared = _is_in(keys, self.sentences) & has_words
         counts = np.stack([has_words.sum(1), is_shared.sum(1), is_shared_pair], axis=1)
         return [

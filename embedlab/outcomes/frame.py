@@ -89,19 +89,16 @@ class Outcomes:
 
     @cached_property
     def text_keys(self) -> pl.DataFrame:
-        """KEYS of each row: the hashes of the words of its sentences, by which they are found in
-        training text; null where these are unknown.
+        """KEYS of each row, and one of what a contrast's row contradicts: the hashes of the words
+        of its sentences, by which they are found in training text; null where these are unknown,
+        and of the first where it has no other.
         """
         from embedlab.data.overlaps import with_text_keys
 
-        first, second = self.sentences.select(SENTENCES)
-        texts = pl.DataFrame([first, second.zip_with(second.is_not_null(), first)])
-        has_text = first.is_not_null()
-        keys = with_text_keys(texts.filter(has_text)).select(KEYS)
-        nulls = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(first))
-        rows = has_text.arg_true()
-        # scatter changes the series itself
-        return pl.DataFrame({key: nulls.clone().scatter(rows, keys[key]) for key in KEYS})
+        texts = self.sentences.select(pl.all().fill_null(pl.col("sentence1")))
+        texts = texts.rename({CONTRADICTED: "negative"}, strict=False)
+        keys = with_text_keys(texts.fill_null("")).drop(texts.columns)
+        return keys.select(pl.when(texts["sentence1"].is_not_null()).then(pl.all()))
 
     @cached_property
     def labels(self) -> pl.Series:

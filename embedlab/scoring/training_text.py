@@ -21,7 +21,7 @@ from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import downloaded_folder
-from embedlab.outcomes.frame import KEYS, Outcomes
+from embedlab.outcomes.frame import Outcomes
 
 if TYPE_CHECKING:
     from embedlab.core.settings import Settings
@@ -33,12 +33,16 @@ if TYPE_CHECKING:
 
 
 def keyed_items(outcomes: Outcomes, items: ItemSlice) -> pl.DataFrame:
-    """Return the hashes of the sentences of a slice, to count those in a training text; of single
-    sentences one column.
+    """Return the hashes of the sentences of a slice, to count those in a training text: a column
+    for each text that its items have.
     """
-    keys = outcomes.text_keys[items.rows].drop_nulls()
-    seconds = outcomes.sentences["sentence2"].gather(items.rows)
-    return keys if seconds.null_count() < len(seconds) else keys.select(KEYS[0])
+    keys, texts = outcomes.text_keys[items.rows], outcomes.sentences[items.rows]
+    columns = [
+        key
+        for key, text in zip(keys.columns, texts.iter_columns(), strict=True)
+        if text.null_count() < len(text)
+    ]
+    return keys.drop_nulls().select(columns)
 
 
 # folder of an exported model with what its marks need; uploaded with the model to the hub

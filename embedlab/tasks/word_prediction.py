@@ -74,7 +74,10 @@ def evaluate_words(
     texts = replace(part, frame=pl.DataFrame({"sentence1": definitions, "sentence2": named_words}))
     outcomes = outcomes_of(evaluation, texts, rows, ranks, is_class=False, rows=rows)
     return TaskResult(
-        evaluation=evaluation, tested=(part,), outcomes=(outcomes,), setting="whole vocabulary"
+        evaluation=evaluation,
+        tested=(replace(part, frame=part.frame[rows]),),
+        outcomes=(outcomes,),
+        setting="whole vocabulary",
     )
 
 

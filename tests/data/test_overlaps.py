@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -65,6 +66,15 @@ def test_each_pair_alone_is_counted_as_a_set_of_one() -> None:
     ]
     assert KnownText.of([NLI.frame]).row_overlaps(tested) == [overlap(NLI, one) for one in alone]
     assert not any(KnownText.of([]).row_overlaps(tested))
+    contrasts = tested.with_columns(negative=pl.col("sentence2").reverse())
+    thirds = [
+        part("one", anchor=[first], positive=[second], negative=[third])
+        for first, second, third in contrasts.iter_rows()
+    ]
+    found = KnownText.of([NLI.frame]).row_overlaps(contrasts)
+    assert [replace(each, pairs=0, shared_pairs=0) for each in found] == [
+        overlap(NLI, one) for one in thirds
+    ]
 
 
 def test_sts_benchmark_train_shares_4760_pairs_with_the_years(shared_data: Path) -> None:

@@ -18,7 +18,7 @@ from embedlab.outcomes.properties.standard import phenomenon_of
 from embedlab.scoring.results import evaluate_task
 from embedlab.tasks.contrast import CLOSER, MARGIN, margins_by
 from embedlab.tasks.task import task
-from tests.tasks.evaluated import DICE, SETTINGS, evaluated
+from tests.tasks.evaluated import DICE, SETTINGS, evaluated, shares_alike
 
 TRIPLES = [
     ("A dog runs fast", "A dog runs", "A dog does not run fast"),
@@ -72,6 +72,7 @@ def test_an_evaluation_has_each_set_its_phenomena_and_its_baselines(
     (outcomes,) = result.outcomes
     assert outcomes.items["gold"].n_unique() == outcomes.items["sentence1"].n_unique() == 4
     assert outcomes.items.select("sentence2", "contradicted").null_count().row(0) == (0, 0)
+    assert shares_alike(result, "men sit", "birds sing")
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,8 @@ def test_definitions_count_whose_word_is_any_one_token_the_first_of_the_vocabula
     assert outcomes.items["predicted"].to_list() == ranks.tolist()
     assert outcomes.items["sentence1"].to_list() == [texts[word] for word in known]
     assert outcomes.items["sentence2"].to_list() == [*known]
+    (read,) = result.tested
+    assert read.frame["word"].to_list() == [*known]  # of which training text is counted
 
 
 def test_a_folder_is_scored_on_the_test_definitions(tiny_encoder: Path) -> None:
