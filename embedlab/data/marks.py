@@ -57,6 +57,7 @@ def what_is_shared(overlaps: Mapping[str, Overlap]) -> dict[str, Overlap]:
 
 
 PARTIAL, GENERATED = "partial", "generated"
+GENERATED_NOTE = "generated: no number is about real language"
 UNKNOWN_TEXT = "training text unknown"  # of models that embedlab did not train
 
 

@@ -15,7 +15,7 @@ from embedlab.analysis.seed_notes import HANGS
 from embedlab.choices import TableScale
 from embedlab.core.note import Note, kind_of, phrases_of
 from embedlab.core.printable import MODELS, PAIRS_SHARED, SENTENCES_SHARED, count_text
-from embedlab.data.marks import GENERATED, PARTIAL, UNKNOWN_TEXT
+from embedlab.data.marks import GENERATED, GENERATED_NOTE, PARTIAL, UNKNOWN_TEXT
 from embedlab.data.published import state_remarks
 from embedlab.outcomes.frame import DATASET, is_expression
 from embedlab.scoring.provenance import SHORTENED, overlap_sign, training_notes
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from embedlab.runs.evaluations import Evaluation
     from embedlab.scoring.task_comparison import Facts, TaskComparison
 
-GENERATED_NOTE = "generated: no number is about real language"
 USED = ("pooling", "max_tokens", "precision")
 DEFAULT_PRECISION = "float32"
 

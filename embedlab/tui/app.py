@@ -276,16 +276,15 @@ class Dashboard(Working, Host):
         is_first_look = not self._is_loaded
         is_first = self._is_first
         self._is_loaded = True
-        if self._is_first:
+        if is_first:
             self.models = shown.models
             self._is_first = False
         if shown.models != self.models:  # others were chosen meanwhile
             return
         self.shown = shown
         self.comparison = None
-        for error in (self.memory.trouble, *shown.errors):
-            if error is not None:
-                self.report(error)
+        for error in filter(None, (self.memory.trouble, *shown.errors)):
+            self.report(error)
         self.memory.trouble = None
         for room in self.main.query(Room):
             room.show()

@@ -18,6 +18,7 @@ from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.printable import count_text
 from embedlab.core.settings import Settings
 from embedlab.data.file_name import is_hub_name
+from embedlab.data.marks import GENERATED, GENERATED_NOTE
 from embedlab.data.published import state_remarks
 from embedlab.data.source import Source
 from embedlab.encoders.encoder import Vectors, sentence_keys
@@ -66,7 +67,7 @@ class ShownItems:
 
 def default_task(settings: Settings) -> str:
     """What is shown where nothing else was chosen."""
-    return STARTER if settings.data in {None, STARTER_FOLDER} else DEFAULT_TASK
+    return STARTER if settings.data == STARTER_FOLDER else DEFAULT_TASK
 
 
 def open_shown_items(models: Sequence[str], task: str, settings: Settings) -> ShownItems:
@@ -209,6 +210,8 @@ def _notes(facts: Facts, outcomes: Outcomes) -> Iterator[str]:
         if stored.name in shown_names
     ]
     for _, stored in member_facts:
+        if GENERATED in stored.marks:
+            yield GENERATED_NOTE
         for state in stored.data:
             yield from state_remarks(state)
             for reason, count in state.get("skipped", {}).items():

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from embedlab.analysis.pair_notes import PairNotes
+from embedlab.data.marks import GENERATED_NOTE
 from embedlab.data.overlaps import KnownText
 from embedlab.encoders.random_encoder import build_random_encoder
-from embedlab.reports.notes import GENERATED_NOTE
 from embedlab.runs.store import RunFolder
 from tests.cli.conftest import Embedlab
 from tests.stored_json import store_values, stored_values

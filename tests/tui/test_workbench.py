@@ -85,6 +85,7 @@ def test_what_limits_the_numbers_is_said_once_and_of_whom() -> None:
             SimpleNamespace(
                 name=name,
                 data=data if name == "sts12" else (),
+                marks=["generated"],
                 notes=notes,
                 overlap=SimpleNamespace(sentences=shared, pairs=0),
             )
@@ -94,6 +95,7 @@ def test_what_limits_the_numbers_is_said_once_and_of_whom() -> None:
     }
     notes = workbench._notes(facts, outcomes_of(["near", "far"]))
     assert list(dict.fromkeys(notes)) == [
+        "generated: no number is about real language",
         "sts12: 1 empty sentence",
         "sts12: 2 rows left out, blank gold score",
         "near was trained on text of sts12, sick-r",

@@ -94,11 +94,7 @@ class GridScreen(Guarded, Working, Screen[None]):
         """Read what changed; the scores only where a cell has a new one."""
         entries = self._follower.look().entries()
         entry = next(
-            (
-                candidate
-                for candidate in entries
-                if candidate.plan and candidate.plan.name == self._grid
-            ),
+            (candidate for candidate in entries if candidate.plan and candidate.name == self._grid),
             None,
         )
         if entry is None or entry.plan is None:

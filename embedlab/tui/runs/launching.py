@@ -254,7 +254,7 @@ def _grid_to_run(
     if is_unchanged:
         return choice.name
     GridFolder.of(Path(), name)  # refuses a name that is too long
-    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+    if not re.fullmatch(r"[\w.-]*[^\W_][\w.-]*", name):
         raise UsageError(f"{name!r} cannot name a grid", hint="use letters, digits, '.', '_', '-'")
     grid_table: dict[str, Any] = {
         **{key: original[key] for key in ("summary", "seeds") if key in original},

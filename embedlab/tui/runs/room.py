@@ -363,7 +363,7 @@ class RunsRoom(Room):
             case "rename" | "mark":
                 return bool(trainings)
             case "delete":
-                return bool(self.marked) or entry is None or not entry.is_active
+                return bool(self.marked or (entry and trainings and not entry.is_active))
         return True
 
     def action_filter(self) -> None:
@@ -560,9 +560,9 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
         if entry.dev is None:
             chosen = "the first setting, as none has a dev score"
         lines.insert(0, faint(f"{chosen}, {setting}"))
-    seeds = {len(row.spread.values) for row in rows}
-    if max(seeds) > 1:
-        lines.append(faint(f"mean ± sd of {max(seeds)} seeds"))
+    seeds = max(len(row.spread.values) for row in rows)
+    if seeds > 1:
+        lines.append(faint(f"mean ± sd of {seeds} seeds"))
     elif any(row.spread.interval for row in rows):
         lines.append(faint("[95% interval] over the items"))
     return Content("\n").join(lines)
