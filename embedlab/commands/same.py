@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from math import isfinite, isnan
@@ -36,6 +36,9 @@ MOST_TEXTS = 200
 MOST_RUNS = 8  # whose vectors are tried
 SHOWN = 10  # hypotheses in JSON
 LIMITS = (64, 128, 256, 512)
+# models whose files state how vectors are compared
+STATING = {"run", "folder", "hub", "sentence-transformers"}
+ALIKE = {"cosine", "dot", "euclidean"}  # rank pairs of vectors of length 1 alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +138,7 @@ def same(options: SameOptions, session: Session) -> Report:
     import numpy as np
 
     from embedlab.encoders.encoder import RefusedTextsError
-    from embedlab.encoders.same import Search, VariedReference
+    from embedlab.encoders.same import Change, Search, VariedReference
     from embedlab.evaluation import needs_network, only_member, resolve_model
 
     files = (options.reference, str(options.served))
@@ -175,6 +178,12 @@ def same(options: SameOptions, session: Session) -> Report:
             other_models=dict(_other_encoders(options, spec, served_spec, session)),
         ).find_causes()
         tick(2, 2)
+    if not difference.is_unexplained.any() and served_spec.kind in STATING:
+        similarities = {encoder.similarity, reference.encoder.similarity}
+        is_unit = np.allclose(difference.norms, 1, atol=1e-3)
+        if len(similarities) > 1 and not (is_unit and similarities <= ALIKE):
+            change = Change("similarity", f"compared by {encoder.similarity}", encoder.similarity)
+            difference = replace(difference, causes=(*difference.causes, change))
     tables = [_table(options, difference, refused_count)]
     if options.tasks:
         comparison_report = compare(

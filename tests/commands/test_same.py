@@ -1,6 +1,7 @@
 """`same` names the fault of a server, and says that there is none where there is none."""
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ def asked(reference: Path, served: str, tmp_path: Path, **options: Any) -> Any:
         )
     kinds = {cause["kind"] for cause in verdict["causes"]}
     # cosines see no length, and are to the reference as it was cut, or stored
-    assert ("itself: " in report.tables[0].title) == bool(kinds - {"dim", "norm", "stored"})
+    unseen = {"dim", "norm", "stored", "similarity"}
+    assert ("itself: " in report.tables[0].title) == bool(kinds - unseen)
     causes = [
         (cause["kind"], "" if cause["kind"] == "order" else cause["value"])
         for cause in verdict["causes"]
@@ -127,6 +129,15 @@ def test_a_model_is_itself_however_it_is_pooled(pooling: dict[str, bool], tmp_pa
         json.dumps({"word_embedding_dimension": 32} | pooling)
     )
     assert asked(folder, str(folder), tmp_path)[:2] == (0, [])
+
+
+def test_equal_vectors_that_are_compared_otherwise_are_not_the_same(
+    bert: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(bert, tmp_path / "copy")
+    prompts = folder / "config_sentence_transformers.json"
+    prompts.write_text(json.dumps({"similarity_fn_name": "manhattan"}))
+    assert asked(bert, str(folder), tmp_path)[:2] == (4, [("similarity", "manhattan")])
 
 
 def test_another_model_is_named_where_it_is_a_candidate(
