@@ -403,7 +403,7 @@ def _fields(line: str, separator: str | None) -> list[str]:
 
 def read_run(path: Path) -> Run:
     """Return the run in a file; a document that was found twice for a query is an error, as is a
-    score that is not a number.
+    score that is not a number, or are scores that contradict all ranks.
     """
     status = path.stat()
     return _read_run(path, status.st_size, status.st_mtime_ns)
@@ -425,6 +425,16 @@ def _read_run(path: Path, _size: int, _modified_ns: int) -> Run:
     hint = "give one file for each system"
     fault = f"a result of another system than {system!r}"
     refuse_rows(path, rows, pl.col("system") != system, fault, "system", hint=hint)
+    ranked = rows.select("query", score, rank=pl.col("rank").cast(pl.Float64, strict=False))
+    steps = ranked.sort("rank", maintain_order=True).select(
+        pl.col("score", "rank").diff().over("query")
+    )
+    steps = steps.filter(steps["rank"] > 0)
+    if steps.height and not (steps["score"] < 0).any():
+        raise MissingError(
+            f"{path}: no score falls with its rank",
+            hint="the score alone orders the documents: write one that falls, such as 1/rank",
+        )
     return Run(path=path, rows=rows.select("query", "document", score))
 
 

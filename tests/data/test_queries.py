@@ -153,9 +153,10 @@ def test_a_file_that_a_folder_lacks_is_named(
 
 
 RUNS = {
-    "q1 Q0 d2 7 1.5 bm25\nq1\tQ0\td1\t1\t-2e1\tbm25": "[('q1', 'd2', 1.5), ('q1', 'd1', -20.0)]",
+    "q1 Q0 d2 1 1.5 bm25\nq1\tQ0\td1\t7\t-2e1\tbm25": "[('q1', 'd2', 1.5), ('q1', 'd1', -20.0)]",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0": "line 2: 5 fields: not 6",
     "q1 Q0 d9 1 3 a\n\nq1 Q0 d1 1 2.0 a": "line 2: 0 fields: not 6",
+    "q1 Q0 d9 1 3 a\nq1 Q0 d1 2 3 a\nq2 Q0 d9 2 4 a\nq2 Q0 d1 1 3 a": "no score falls with its rank",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 nan a": "line 2: score is not a number: 'nan'",
     "q1 Q0 d9 1 3 a\nq1 Q0 d9 1 2.0 a": "line 2: a document is there twice for a query: 'd9'",
     "q1 Q0 d9 1 3 a\nq1 Q0 d1 1 2.0 b": "line 2: a result of another system than 'a': 'b'",
