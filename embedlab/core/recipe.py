@@ -50,6 +50,9 @@ class LoraSection:
     save: Literal["merged", "adapter"] = "merged"
 
 
+# keys that cannot change the trained model
+UNTRAINED = ("summary", "evaluate.tasks", "evaluate.log_every")
+
 Pooling = str  # one of `pooling_names()`, or several joined by "+"
 Schedule = Literal["linear", "constant"]
 
@@ -434,7 +437,7 @@ def recipe_to_table(recipe: Recipe) -> TomlTable:
 
 def decisive_settings(evaluate: TomlTable) -> TomlTable:
     """Return the part of a recipe's table [evaluate] that can change the trained model."""
-    return {key: value for key, value in evaluate.items() if key not in {"tasks", "log_every"}}
+    return {key: value for key, value in evaluate.items() if f"evaluate.{key}" not in UNTRAINED}
 
 
 def to_toml(recipe: Recipe) -> str:

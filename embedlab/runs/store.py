@@ -237,7 +237,7 @@ class RunFolder:
         """Raise a UsageError if this folder contains a run of another recipe, naming the keys that
         differ.
         """
-        from embedlab.core.recipe import recipe_differences
+        from embedlab.core.recipe import UNTRAINED, recipe_differences
 
         stored_recipe = self.recipe()
         if stored_recipe.hash == recipe.hash:
@@ -245,7 +245,7 @@ class RunFolder:
         changed = [
             f"{key} was {old!r}, now {new!r}"
             for key, old, new in recipe_differences(stored_recipe, recipe)
-            if key != "summary"
+            if key not in UNTRAINED
         ]
         raise UsageError(
             f"run {self.id!r} was trained with another recipe: {first_few(changed, 3, separator='; ')}",
