@@ -171,7 +171,8 @@ def _similarities(
     if not is_known.any():
         raise MissingError(
             f"no vectors of {member.name!r} are cached for the sentences of the datasets",
-            hint=f"`embedlab evaluate {member.name}` caches them, or name a FILE to search",
+            hint=f"`embedlab evaluate {member.name}` with the same --data caches them; or name a "
+            f"FILE to search",
         )
     known_texts = [text for text, is_scored in zip(corpus, is_known, strict=True) if is_scored]
     scores = np.full(len(corpus), np.nan, np.float32)
