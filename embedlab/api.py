@@ -235,8 +235,8 @@ def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
         is_one = isinstance(given, str) or not isinstance(given, Iterable)
         values = [given] if is_one else given
         return tuple(_checked(int, value, option.argument) for value in values)
-    if isinstance(given, Mapping):
-        return tuple(f"{key}={value}" for key, value in given.items())
+    if isinstance(given, Mapping) and option.argument == "row":
+        return tuple(f"{row}={model_name(model)}" for row, model in given.items())
     return tuple(name_tasks(given))
 
 
@@ -424,7 +424,7 @@ def _written(rows: Any, argument: str = "tasks") -> str:
     except UnicodeEncodeError as error:
         refuse_half(error.object, argument)
         raise
-    except (TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, pl.exceptions.PolarsError) as error:
         shape = "sentences" if is_text else "(sentence1, sentence2, score)"
         raise UsageError(
             f"{argument} is {quote(rows)}: neither names nor rows",

@@ -102,7 +102,7 @@ def _reproduce_tables(
     chosen_tables: Sequence[PaperTable], options: ReproductionOptions, session: Session
 ) -> Report:
     """Every chosen table next to ours; one that holds no scores is shown as it is published. The
-    frame has one row a number.
+    frame has one row a number, of slices as compare has them.
     """
     import polars as pl
 
@@ -117,7 +117,9 @@ def _reproduce_tables(
         write_reproduction_page(options.html, reproductions, session)
     return Report.of(
         *shown_tables(chosen_tables, reproductions, is_brief=is_brief),
-        frame=pl.concat([*map(_numbers, reproductions)]) if reproductions else pl.DataFrame(),
+        frame=pl.concat([*map(_numbers, reproductions)], how="diagonal_relaxed")
+        if reproductions
+        else pl.DataFrame(),
         command="reproduce",
         figure_subject={"reproductions": reproductions},
         exit_code=ExitCode.FAILED if has_failed else ExitCode.OK,
@@ -155,4 +157,11 @@ def _numbers(reproduction: Reproduction) -> pl.DataFrame:
         seeds count
         difference number
     """
-    return pl.DataFrame(rows, schema=schema_of(columns), orient="row")
+    numbers = pl.DataFrame(rows, schema=schema_of(columns), orient="row")
+    compared = [table.frame for table in reproduction.answers if table.frame is not None]
+    if len(numbers) or not compared:
+        return numbers
+    names = {"paper": reproduction.table.paper, "table": reproduction.table.name}
+    return pl.concat(compared, how="diagonal_relaxed").select(
+        *(pl.lit(name).alias(key) for key, name in names.items()), pl.all()
+    )

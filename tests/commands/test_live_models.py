@@ -117,6 +117,14 @@ def test_sentences_are_scored_and_searched_without_a_file() -> None:
         embedlab.nearest("a cat", "dice", file=[1, 2])
 
 
+def test_an_object_stands_for_the_row_of_a_paper() -> None:
+    rows = {"SBERT": letters, "DefSent": "dice"}
+    asked = {"from_": "scores", "data": "tiny", "row": rows}
+    frame = embedlab.reproduce("tsukagoshi", "figure3_dice", **asked).frame
+    assert set(frame["model"]) == {*rows}
+    assert set(frame["table"]) == {"figure3_dice"}
+
+
 def test_a_traceback_ends_with_the_hint_and_its_keywords() -> None:
     with pytest.raises(UsageError) as error:
         embedlab.compare(["dice"], task="starter")
@@ -146,8 +154,9 @@ def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
         embedlab.compare([3, "dice"], tasks=PAIRS)
     with pytest.raises(UsageError, match="data is a data frame"):
         embedlab.evaluate("dice", data=pl.DataFrame({"sentence1": ["a"]}))
-    with pytest.raises(UsageError, match="neither names nor rows"):
-        embedlab.compare("dice", tasks=[object()])
+    for given in ([object()], {"mine": PAIRS}):
+        with pytest.raises(UsageError, match="neither names nor rows"):
+            embedlab.compare("dice", tasks=given)
     half = "a \ud83d"
     for call in (
         lambda: embedlab.evaluate("dice", tasks=[(half, "b", 1.0)]),
