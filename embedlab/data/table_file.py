@@ -262,7 +262,8 @@ def _table(path: Path, rows: Sequence[Row], needed: Sequence[str]) -> pl.DataFra
     if len(header) < 2 + ("" in header):
         _refuse_other_separator(path, lines[0], [names, *fields])
     if repeated := [name for name, count in Counter(header).items() if count > 1]:
-        raise bad_line(path, lines[0], f"column {repeated[0]!r} occurs twice")
+        hint = "begin with a line that gives each column its own name"
+        raise bad_line(path, lines[0], f"column {repeated[0]!r} occurs twice", hint)
     fewest = max((header.index(name) + 1 for name in needed if name in header), default=0)
     for line, row in zip(lines[1:], fields, strict=False):
         if len(row) > len(header) or (any(row) and len(row) < fewest):

@@ -137,7 +137,7 @@ table :: a.csv :: a;b\n"x;y";z\n :: (2, 'x;y', 'z')
 table :: a.csv :: a|b\nx,y|z\n :: (2, 'x,y', 'z')
 table :: a.csv :: a,b\n1,"x\ny"\n2,z\n :: (2, '1', 'x\ny') (4, '2', 'z')
 table :: a.csv :: a,b,c\n1,2,3\n4\n,,\n5,6\n,,\n\n :: (2, '1', '2', '3') (3, '4', None, None) (4, None, None, None) (5, '5', '6', None)
-table :: a.csv :: a,b,a\n1,2,3\n :: column 'a' occurs twice
+table :: a.csv :: a,b,a\n1,2,3\n :: column 'a' occurs twice | begin with a line that gives each
 table :: a.csv :: text:en\none text\nanother: text\n :: (2, 'one text') (3, 'another: text')
 table :: a.csv :: a::b\nx::y\n :: line 1: its columns are separated by ':'
 table :: a.tsv :: "a\tb\n"c\t"d"\n :: (2, '"c', '"d"')
