@@ -15,10 +15,12 @@ from embedlab.core.printable import one_line
 
 Value = TypeVar("Value")
 _SIGNS = dict(
-    zip("●■▲◆★✚○□△◇☆✛◌▸›…⏎▏▌·•“”→↑↓▼✓✗±×–⌫", '*#^+*+ooooooo>>~<||.."">^vv/x~x-<', strict=True)
+    zip(
+        "●■▲◆★✚○□△◇☆✛◌▸›…⏎▏▌·•“”→↑↓▼✓✗±×–⌫╸━╍─│┊▶▷‖▁▂▃▄▅▆▇█",
+        '*#^+*+ooooooo>>~<||.."">^vv/x~x-<==~-||>>|_.-~=+*#',  # the last by their ink
+        strict=True,
+    )
 )
-_SIGNS |= {"╸": "=", "━": "=", "╍": "~", "─": "-", "│": "|", "┊": "|", "▶": ">", "▷": ">", "‖": "|"}
-_SIGNS |= dict(zip("▁▂▃▄▅▆▇█", "_.-~=+*#", strict=True))  # by their ink
 
 
 def is_plain() -> bool:

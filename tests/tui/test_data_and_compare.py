@@ -200,6 +200,11 @@ async def test_rows_of_a_comparison_are_cut_sorted_and_limited_by_keys(opened: O
         assert deltas == sorted(deltas, reverse=True)
         await pilot.press("p")
         await shows(pilot, "against gold →")
+        room.rows_by("length")
+        await until(pilot, lambda: room.comparison and room.comparison.slicing.by == "length")
+        await pilot.press("g", "enter")
+        await until(pilot, lambda: len(app._notifications))
+        assert app.room is room
 
 
 async def test_why_and_scatter_are_of_the_items_that_are_shown(opened: Open) -> None:

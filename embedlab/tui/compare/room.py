@@ -328,9 +328,12 @@ class CompareRoom(Room):
 
     def on_option_list_option_selected(self) -> None:
         """Show the items of the row."""
-        if self.line is not None:
+        line = self.line
+        if line is not None and not (line.terms or line.is_average):
+            self.app.notify("no filter picks the items of this row")
+        elif line is not None:
             expression = self.view.expression if self.view is not None else ""
-            self.dashboard.show_items(with_terms(expression, self.line.terms))
+            self.dashboard.show_items(with_terms(expression, line.terms))
 
     def action_rows_by(self) -> None:
         """Take the next property for the rows."""
