@@ -40,6 +40,7 @@ from embedlab.comparison.evidence import slices_of
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.printable import OVERLAP
 from embedlab.core.recipe import from_table
+from embedlab.core.session import ProgressCallback
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.marks import Overlap, data_marks
 from embedlab.data.overlaps import KnownText
@@ -59,7 +60,6 @@ from embedlab.scoring.selection import SelectedTask
 from embedlab.scoring.task_comparison import (
     ComparisonInput,
     ModelProvenance,
-    Progress,
     TaskComparison,
     shared_rows,
 )
@@ -123,7 +123,7 @@ class StoredPairs(ComparisonInput):
         """The pairs as outcomes of all members."""
         return self.outcomes[0]
 
-    def compare(self, slicing: Slicing, progress: Progress | None = None) -> TaskComparison:
+    def compare(self, slicing: Slicing, progress: ProgressCallback | None = None) -> TaskComparison:
         """Return the models compared; the text that they share is that of when they were stored."""
         found = super().compare(slicing, progress)
         shared: dict[str, dict[str, Overlap]] = {
