@@ -709,6 +709,8 @@ class _Columns:
         other_roles = {role: name for role, name in stated if name not in roles.values()}
         if not _are_of_one_kind({*other_roles, *roles}):
             other_roles = {}
+        if {"anchor", "sentence"} & roles.keys():  # whose rows have no labels and no scale
+            options = {"labels": {}, "scale": None, "low_scores": False, **options}
         file = self.file.with_options(roles=other_roles | {**roles}, **options)
         return "" if "" in roles.values() else f"'{file.text}'"
 

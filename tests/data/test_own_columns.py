@@ -120,6 +120,7 @@ csv :: anchor=L positive=R split=test|test| :: own.csv?where=split:test' or 'own
 csv?labels=0:neutral&where=part:x :: a=L b=R label=0|1 part=x :: own.csv?label=label&labels=0:neutral,1:MEANING&where=part:x'
 csv?where=part:x :: anchor=L positive=R part=x|y|z split=train|test :: own.csv?where=part:x&where=split:train'
 csv?labels=0:neutral :: a=L b=R label=0|1|2 :: labels=0:neutral,1:MEANING,2:MEANING'
+csv?labels=x:neutral :: sentence1=L sentence2=R score=0.5|1|2.5 :: anchor=sentence1&positive=sentence2' to leave
 csv :: anchor=L positive=R is_test=0|0|1 :: 'is_test' says which split a row is in: 0 (16), 1 (8)
 csv :: anchor=L positive=R in_train=True|False :: says which split
 csv :: anchor=L positive=R fold=0|1|2 :: for all rows 'own.csv?where=fold:0,1,2'
