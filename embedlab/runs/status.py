@@ -191,8 +191,9 @@ def last_dev(run: RunFolder) -> events.Dev | None:
 
 
 def flaw_of(recorded: Sequence[events.Event], *, keeps_best: bool) -> str:
-    """Return what to say of a finished training by all of its events: a loss of 0 throughout, one
-    far above the first, no dev score to choose the best model by; empty where it is none of these.
+    """Return what to say of a finished training by all of its events: a loss or a learning rate of
+    0 throughout, a loss far above the first, no dev score to choose the best model by; empty where
+    it is none of these.
     """
     curve = events.Curve.of(recorded)
     chance = {
@@ -201,12 +202,15 @@ def flaw_of(recorded: Sequence[events.Event], *, keeps_best: bool) -> str:
     flaws = []
     stages = dict.fromkeys(step.stage for step in curve.steps)
     for stage in stages:
-        losses = [step.loss for step in curve.steps if step.stage == stage]
+        steps = [step for step in curve.steps if step.stage == stage]
+        losses = [step.loss for step in steps]
         first_loss, last_loss = losses[0], fmean(losses[-3:])
         place_text = f" of stage {stage}" if len(stages) > 1 else ""
         is_risen = last_loss > 2 * max(first_loss, 0) and last_loss > chance.get(stage, 0)
         if not any(losses):
             flaws.append(f"the loss{place_text} was 0 at every step: nothing was learnt")
+        elif not any(step.lr for step in steps):  # a warm-up begins at 0, and is all of one step
+            flaws.append(f"the learning rate{place_text} was 0 at every step: nothing was learnt")
         elif len(losses) > 3 and is_risen:
             flaws.append(f"the loss{place_text} rose from {first_loss:.4g} to {last_loss:.4g}")
     if keeps_best and curve.devs and not any(isfinite(dev.score) for dev in curve.devs):

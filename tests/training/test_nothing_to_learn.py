@@ -100,6 +100,7 @@ CHANCE = events.VectorSpread(step=4, stage=0, mean_cosine=0.3, before=0.4, chanc
         ([*steps(0.1, 5.0, 5.0, 5.0), CHANCE], False, "rose from 0.1 to 5"),
         (steps(1.0, 3.0, 3.0, 3.0), False, "rose from 1 to 3"),
         (steps(1.0, 0.5, 0.4, 0.4), False, ""),
+        ([step_of(1, 1, loss=1.0, lr=0.0)], False, "learning rate was 0"),
         (steps(-1.0, -2.0, -2.0, -2.0), False, ""),
         ([*steps(1.0, 0.5), events.Dev(step=2, score=math.nan)], True, "no dev score"),
         ([*steps(1.0, 0.5), events.Dev(step=2, score=math.nan)], False, ""),
