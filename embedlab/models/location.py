@@ -134,8 +134,8 @@ def spec_fingerprint(spec: ModelSpec, *, precision: str) -> str:
             if (value := getattr(spec, key)) is not None
         ]
         typed_options += [f"precision={precision}"] if spec.shipped.scorer is not None else []
-        similarity = spec.shipped.similarity(spec.location)
-        typed_options += [f"similarity={similarity}"] if similarity != "cosine" else []
+        if spec.kind == "sentence-transformers":
+            typed_options.append(f"similarity={spec.shipped.similarity(spec.location)}")
         return combined_fingerprint(
             spec.kind, *fingerprint_parts(spec.kind, spec.location), *typed_options
         )

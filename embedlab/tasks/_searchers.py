@@ -37,7 +37,7 @@ from embedlab.models.modules import routes, stated_prompts
 from embedlab.models.published import BY_REPOSITORY
 
 QUERY, DOCUMENT = ROLES = ("query", "document")  # as mteb and sentence-transformers call them
-MODELS_WITH_FOLDER = ("run", "folder", "hub")
+MODELS_WITH_FOLDER = ("run", "folder", "hub", "sentence-transformers")
 
 
 class RoleEncoders:
@@ -59,7 +59,7 @@ class RoleEncoders:
             return self.usual
         role_spec = replace(spec, role=role if role in self._routes else None)
         if spec.kind in MODELS_WITH_FOLDER:
-            role_spec = replace(spec, prompt=self._prompt(task, kind, role))
+            role_spec = replace(role_spec, prompt=self._prompt(task, kind, role))
         return self._load(role_spec)
 
     def _prompt(self, task: str, kind: str, role: str | None) -> str | None:

@@ -7,10 +7,12 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.tasks._searchers import RoleEncoders
 
 
-def test_a_router_reads_texts_of_a_role_on_the_route_of_that_name(tmp_path: Path) -> None:
+def test_a_router_reads_texts_of_a_role_on_its_route_with_its_prompt(tmp_path: Path) -> None:
     modules = [{"type": "sentence_transformers.models.Router", "path": ""}]
     routes: dict[str, Any] = {"types": {}, "structure": {"query": [], "other": []}}
-    for name, content in (("modules", modules), ("router_config", routes)):
+    files = {"modules": modules, "router_config": routes}
+    files["config_sentence_transformers"] = {"prompts": {"query": "q: ", "document": "d: "}}
+    for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     spec = ModelSpec(name="m", kind="sentence-transformers", location=str(tmp_path))
     for own, wanted, read in (
@@ -20,4 +22,5 @@ def test_a_router_reads_texts_of_a_role_on_the_route_of_that_name(tmp_path: Path
         ("other", "query", "other"),
     ):
         encoders = RoleEncoders(replace(spec, role=own), lambda spec: spec)
-        assert encoders.of("t", "Retrieval", wanted).role == read
+        encoder = encoders.of("t", "Retrieval", wanted)
+        assert (encoder.role, encoder.prompt) == (read, wanted if own is None else None)
