@@ -30,7 +30,14 @@ def test_a_combination_has_the_length_and_the_backends_of_its_parts(
 
 
 @pytest.mark.parametrize(
-    ("text", "length"), [("cat 1 2 3\n", 3), ("2 300\ncat 1\n", 300), ("", None), ("cat\n", None)]
+    ("text", "length"),
+    [
+        ("cat 1 2 3\n", 3),
+        ("1 3\ncat 1 2 3\n", 3),
+        ("2 300\ncat 1\n", None),
+        ("", None),
+        ("cat\n", None),
+    ],
 )
 def test_word_vectors_say_their_length_in_the_first_line(
     text: str, length: int | None, tmp_path: Path
