@@ -16,7 +16,7 @@ from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.printable import count_text
 from embedlab.core.session import StartProgress
 from embedlab.core.settings import Settings
-from embedlab.data.queries import Queries, Run
+from embedlab.data.queries import PAIR, Queries, Run
 from embedlab.encoders.encoder import Encoder, EncoderFacts, PairScorer
 from embedlab.encoders.exact_search import (
     IndexSearch,
@@ -29,6 +29,7 @@ from embedlab.encoders.exact_search import (
     ranks_in_run,
     relevant_ranks,
 )
+from embedlab.encoders.kinds.live import roles_of
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.encoder_kind import combined_fingerprint
 from embedlab.models.grammar import RERANK, title_of
@@ -36,7 +37,7 @@ from embedlab.models.location import model_folder, spec_fingerprint
 from embedlab.models.modules import routes, stated_prompts
 from embedlab.models.published import BY_REPOSITORY
 
-QUERY, DOCUMENT = ROLES = ("query", "document")  # as mteb and sentence-transformers call them
+QUERY, DOCUMENT = PAIR  # as mteb and sentence-transformers call them
 MODELS_WITH_FOLDER = ("run", "folder", "hub", "sentence-transformers")
 
 
@@ -81,7 +82,11 @@ class RoleEncoders:
 
     @cached_property
     def _routes(self) -> frozenset[str]:
-        """The roles for which sentence-transformers chooses other modules."""
+        """The roles for which sentence-transformers chooses other modules, or a live object has
+        methods.
+        """
+        if self._spec.kind == "live":
+            return roles_of(self._spec.location)
         is_sentence_transformers = self._spec.kind == "sentence-transformers"
         return routes(Path(self._spec.location)) if is_sentence_transformers else frozenset()
 

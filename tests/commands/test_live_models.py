@@ -38,10 +38,27 @@ class Lengths:
         return [[len(text), text.count(" ") + 1.0] for text in texts]
 
 
+class Searching(Lengths):
+    """In vectors of their own the n-th query is the n-th document."""
+
+    def encode_query(self, texts: list[str]) -> np.ndarray:
+        return np.eye(50)[[int(text.split()[-1]) for text in texts]]
+
+    encode_document = encode_query
+
+
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def test_search_reads_queries_and_documents_as_the_object_has_them(tmp_path: Path) -> None:
+    lines = [f"question {n},answer {n}" for n in range(50)]
+    (tmp_path / "faq.csv").write_text("\n".join(["anchor,positive", *lines]))
+    found = embedlab.compare({"mine": Searching(), "plain": Lengths()}, tasks=["faq.csv"]).frame
+    values = found.filter(metric="ndcg@10").select("model", "score").rows()
+    assert values == [("live:mine", 100), ("live:plain", pytest.approx(0, abs=5))]
 
 
 def test_a_function_scores_as_its_vectors_do(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from embedlab.core.errors import UsageError
 from embedlab.core.nearest import unknown_name_error
+from embedlab.data.queries import PAIR
 from embedlab.encoders.encoder import EncoderFacts, Vectors
 from embedlab.models.encoder_kind import EncoderKind
 
@@ -31,6 +32,12 @@ class LiveEncoder:
         self.model, self._encode = model, encode
         self.similarity_fn_name = getattr(model, "similarity_fn_name", None)
         self.identity = uuid4().hex
+
+    def in_role(self, role: str | None) -> "LiveEncoder":
+        """Return what encodes texts in one of its roles."""
+        if role is None:
+            return self
+        return LiveEncoder(self.model, getattr(self.model, f"encode_{role}"))
 
     def encode(self, sentences: list[str]) -> Vectors:
         """One vector a sentence, as the object gives them."""
@@ -58,6 +65,14 @@ def live_name(model: Any, name: str) -> str:
     return f"{PREFIX}{unique_name}"
 
 
+def roles_of(location: str) -> frozenset[str]:
+    """Return the roles of texts that a live object has methods for, which sentence-transformers
+    calls `encode_query` and `encode_document`.
+    """
+    model = _MODELS[location.partition("#")[0]].model
+    return frozenset(role for role in PAIR if hasattr(model, f"encode_{role}"))
+
+
 @cache
 def session_folder() -> Path:
     """Return the folder of the session's results; it is deleted when the process ends."""
@@ -73,7 +88,8 @@ def _locate(name: str) -> str:
 
 
 ENCODER = EncoderKind(
-    open=lambda location: _MODELS[location.partition("#")[0]],
+    open=lambda location, role=None: _MODELS[location.partition("#")[0]].in_role(role),
+    opened_with=("role",),
     locate=_locate,
     is_cached=False,
     results=session_folder,
