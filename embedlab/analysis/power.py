@@ -107,7 +107,7 @@ def detectable(
         target = detect or abs(difference)
         items_needed = nan
         if plan.known == 0 and target > 0:
-            items_needed = slice_evidence.items * (smallest.value / target) ** 2
+            items_needed = float(np.ceil(slice_evidence.items * (smallest.value / target) ** 2))
         found = Detectable(
             **vars(slice_evidence),
             sentences=weighed.sentences,
