@@ -319,8 +319,12 @@ class Measure:
         """
         if not (self.is_of_rarer or self.scale == "correlation"):
             return None
-        _, counts = np.unique(gold, return_counts=True)
-        others = len(gold) - int(counts.max(initial=0))
+        if not len(gold):
+            return 0
+        # a score that half of the items have is one of the two in the middle
+        middle = [(len(gold) - 1) // 2, len(gold) // 2]
+        scores = np.partition(gold, middle)[middle]
+        others = len(gold) - max(int(np.sum(gold == score)) for score in scores)
         return others if 2 * others <= len(gold) else None
 
     def unseen_variance(self, gold: Any) -> float:
