@@ -378,7 +378,7 @@ def row_places(title: Path | str, rows: pl.DataFrame) -> str:
 def refuse_rows(
     title: Path | str,
     rows: pl.DataFrame,
-    is_wrong: pl.Expr,
+    is_wrong: pl.Expr | pl.Series,
     fault: str,
     column: str,
     *,
@@ -426,18 +426,18 @@ def as_numbers(
     in the file.
     """
     name = called or column
-    number = number_of(column)
-    is_not_finite = ~number.is_finite().fill_null(False)
+    numbers = rows.select(number_of(column)).to_series()
+    is_not_finite = ~numbers.is_finite().fill_null(False)
     refuse_rows(title, rows, is_not_finite, f"{name} is not a number", column)
-    is_too_large = number.abs() >= _WHOLE
+    is_too_large = numbers.abs() >= _WHOLE
     refuse_rows(title, rows, is_too_large, f"{name} is too large to be exact", column)
     if bounds is not None:
         low, high = bounds
         slack = ROUNDING * max(-low, high)
-        is_outside = ~number.is_between(low - slack, high + slack)
+        is_outside = ~numbers.is_between(low - slack, high + slack)
         fault = f"{name} is not from {low:g} to {high:g}"
         refuse_rows(title, rows, is_outside, fault, column, hint=hint)
-    return rows.with_columns(number.alias(column))
+    return rows.with_columns(numbers.alias(column))
 
 
 def refuse_nested(title: Path | str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
