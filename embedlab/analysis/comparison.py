@@ -309,11 +309,8 @@ def comparison_notes(
             for difference in compared.differences.values()
             if not isnan(difference.p_equivalent)
         ]
-        shown = (
-            "=:"
-            if any(difference.equivalent for difference in tested)
-            else "no difference is shown"
-        )
+        is_shown = any(difference.equivalent for difference in tested)
+        shown = "=:" if is_shown else "no difference is shown"
         yield (
             f"{shown} smaller than ±{100 * margin:g} (two one-sided tests, 5%, corrected by Holm "
             f"over {len(tested)} differences)"

@@ -100,8 +100,8 @@ class SliceRows:
     row_shares: Floats  # (rows,) of the score, their sum is 1
     largest_joined: float  # the share of the score that topics are joined up to
     near: NearDuplicates  # which of the sentences are nearly the same
-    # how many are of the rarer of two classes, or have not the gold score of most, where the
-    # measure hangs on these
+    # how many are of the rarer of two classes, or do not have the most frequent gold score, where
+    # these decide the measure
     rarer: int | None = None
     unseen_variance: float = 0.0  # of a difference, by rows that could have told models apart
     # the scores without some of the rows; None where contributions alone are known
@@ -296,7 +296,7 @@ def evidence_of(
                 row_shares=np.full(len(row), 1 / size),
                 largest_joined=largest_joined(len(row)),
                 near=near or NearDuplicates.none(),
-                # what few rows of one of several sources have decides little
+                # a few rows of one source decide little
                 rarer=measure.count_rarer(row_gold) if len(groups.rows) == 1 else None,
                 unseen_variance=measure.unseen_variance(row_gold) if len(row) else 0.0,
                 leave_out=leave_out_of_measure(scores, scored, make),

@@ -25,6 +25,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.tables import Table, columns_of
 
 if TYPE_CHECKING:
+    from embedlab.choices import Similarity
     from embedlab.encoders.encoder import Encoder
     from embedlab.encoders.same import ChosenText, ServedDifference, VariedReference
     from embedlab.models.catalog import ModelSpec
@@ -36,8 +37,6 @@ MOST_TEXTS = 200
 MOST_RUNS = 8  # whose vectors are tried
 SHOWN = 10  # hypotheses in JSON
 LIMITS = (64, 128, 256, 512)
-# models whose files state how vectors are compared
-STATING = {"run", "folder", "hub", "sentence-transformers"}
 ALIKE = {"cosine", "dot", "euclidean"}  # rank pairs of vectors of length 1 alike
 
 
@@ -138,8 +137,9 @@ def same(options: SameOptions, session: Session) -> Report:
     import numpy as np
 
     from embedlab.encoders.encoder import RefusedTextsError
-    from embedlab.encoders.same import Change, Search, VariedReference
+    from embedlab.encoders.same import Search, VariedReference
     from embedlab.evaluation import needs_network, only_member, resolve_model
+    from embedlab.tasks._searchers import MODELS_WITH_FOLDER
 
     files = (options.reference, str(options.served))
     if all(name.endswith(".json") for name in files):
@@ -178,12 +178,8 @@ def same(options: SameOptions, session: Session) -> Report:
             other_models=dict(_other_encoders(options, spec, served_spec, session)),
         ).find_causes()
         tick(2, 2)
-    if not difference.is_unexplained.any() and served_spec.kind in STATING:
-        similarities = {encoder.similarity, reference.encoder.similarity}
-        is_unit = np.allclose(difference.norms, 1, atol=1e-3)
-        if len(similarities) > 1 and not (is_unit and similarities <= ALIKE):
-            change = Change("similarity", f"compared by {encoder.similarity}", encoder.similarity)
-            difference = replace(difference, causes=(*difference.causes, change))
+    if served_spec.kind in MODELS_WITH_FOLDER and not difference.is_unexplained.any():
+        difference = _with_similarity(difference, encoder.similarity, reference.encoder.similarity)
     tables = [_table(options, difference, refused_count)]
     if options.tasks:
         comparison_report = compare(
@@ -203,6 +199,23 @@ def _encoder(spec: ModelSpec, session: Session) -> Encoder:
     from embedlab.encoders.loading import load_encoder
 
     return load_encoder(spec, machine(session.settings), offline=session.settings.offline)
+
+
+def _with_similarity(
+    difference: ServedDifference, served: Similarity, reference: Similarity
+) -> ServedDifference:
+    """Return a DIFFERENCE between vectors with another cause, where models compare them otherwise
+    and do not rank pairs alike for it.
+    """
+    import numpy as np
+
+    from embedlab.encoders.same import Change
+
+    is_unit = np.allclose(difference.norms, 1, atol=1e-3)
+    if served == reference or (is_unit and {served, reference} <= ALIKE):
+        return difference
+    change = Change("similarity", f"compared by {served}", served)
+    return replace(difference, causes=(*difference.causes, change))
 
 
 def _prompts(spec: ModelSpec) -> list[str]:

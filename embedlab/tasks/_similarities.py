@@ -131,14 +131,15 @@ def _row_similarities(
     """
     columns, notes, errors = [], [], []
     for part in parts:
-        rows = None
+        column = pl.Series([None] * len(part.frame), dtype=pl.Float64)
         try:
-            rows = score_rows(spec.location, part)
+            if (rows := score_rows(spec.location, part)) is not None:
+                scores, note = rows
+                column = pl.Series(scores, dtype=pl.Float64).fill_nan(None)
+                notes.append(note)
         except MissingError as error:
             errors.append(error)
-        values, *part_notes = rows or ([None] * len(part.frame),)
-        columns.append(pl.Series(values, dtype=pl.Float64).fill_nan(None))
-        notes += part_notes
+        columns.append(column)
     if errors and not notes:
         raise errors[0]
     return columns, FilePredictions(spec), [*notes, *(error.message for error in errors)]
