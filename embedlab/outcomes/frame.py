@@ -103,16 +103,18 @@ class Outcomes:
     @cached_property
     def labels(self) -> pl.Series:
         """The gold class of each row; null where items have scores."""
-        column = self._nulls().alias("label")
+        return self.class_names(self.rows["gold"]).alias("label")
+
+    def class_names(self, numbers: pl.Series) -> pl.Series:
+        """Return the classes whose indices are NUMBERS of all rows; null where items have scores,
+        and where a number is nan.
+        """
+        column = self._nulls()
         for index, block in enumerate(self.blocks):
             if block.classes:
                 rows = self.rows_of(index)
-                column = column.scatter(
-                    rows,
-                    pl.Series(list(block.classes)).gather(
-                        self.rows["gold"].gather(rows).cast(pl.UInt32)
-                    ),
-                )
+                places = numbers.gather(rows).cast(pl.UInt32, strict=False)
+                column = column.scatter(rows, pl.Series(list(block.classes)).gather(places))
         return column
 
     @cached_property

@@ -281,10 +281,12 @@ class Dashboard(Working, Host):
             self._is_first = False
         if shown.models != self.models:  # others were chosen meanwhile
             return
+        reported = {str(error) for error in self.shown.errors}
         self.shown = shown
         self.comparison = None
         for error in filter(None, (self.memory.trouble, *shown.errors)):
-            self.report(error)
+            if str(error) not in reported:
+                self.report(error)
         self.memory.trouble = None
         for room in self.main.query(Room):
             room.show()
@@ -535,18 +537,11 @@ class Dashboard(Working, Host):
 
     def action_help(self) -> None:
         """Show the keys of what has the focus, and a legend."""
-        active = list(self.screen.active_bindings.values())
-        own_bindings, general_bindings = (
-            [
-                active_binding.binding
-                for active_binding in active
-                if (active_binding.node is self) == is_general
-            ]
-            for is_general in (False, True)
-        )
-        self.push_screen(
-            help_screen(self.room.TITLE, own_bindings, general_bindings, self.get_key_display)
-        )
+        own: list[Binding] = []
+        general: list[Binding] = []
+        for active in self.screen.active_bindings.values():
+            (general if active.node is self else own).append(active.binding)
+        self.push_screen(help_screen(self.room.TITLE, own, general, self.get_key_display))
 
     @work(group="open", exit_on_error=False)
     async def action_open(self) -> None:

@@ -35,15 +35,13 @@ class Memory:
         self._path = path or state_folder() / "dashboard-2.json"
         self._place = hashlib.sha256(place.encode()).hexdigest()[:16]
         self.trouble: EmbedlabError | None = None  # why nothing is remembered
-        values_of_place: dict[str, dict[str, Any]] = {}
+        stored: dict[str, dict[str, Any]] = {}
         try:
-            values_of_place = _read(self._path)
+            stored = _read(self._path)
         except EmbedlabError as error:
             self.trouble = error
-        self._values: dict[str, dict[str, Any]] = {
-            key: dict(values_of_place.get(key, {})) for key in (EVERYWHERE, self._place)
-        }
-        self._changed: dict[str, dict[str, Any]] = {EVERYWHERE: {}, self._place: {}}
+        self._values = {place: stored.get(place, {}) for place in (EVERYWHERE, self._place)}
+        self._changed: set[tuple[str, str]] = set()  # places with names
 
     def get(self, name: str, default: Any = None, *, everywhere: bool = False) -> Any:
         """The value called NAME; one of another type than DEFAULT is damaged, and not used."""
@@ -54,28 +52,23 @@ class Memory:
         """Remember VALUE, which JSON can hold, under NAME."""
         place = EVERYWHERE if everywhere else self._place
         if self._values[place].get(name) != value:
-            self._values[place][name] = self._changed[place][name] = value
+            self._values[place][name] = value
+            self._changed.add((place, name))
 
     def write(self) -> None:
         """Write what was changed since the last time into what the file holds now."""
-        changes = {place: values for place, values in self._changed.items() if values}
-        if not changes:
+        changed, self._changed = self._changed, set()
+        if not changed:
             return
-        self._changed = {place: {} for place in self._changed}
         with sole_writer(self._path, hint=_PLACE):
             try:
-                values_of_place = _read(self._path)
+                places = _read(self._path)
             except EmbedlabError:
                 self._path.replace(self._path.with_suffix(".damaged.json"))
-                values_of_place = {}
-            for place, values in changes.items():
-                values_of_place[place] = {
-                    **values_of_place.pop(place, {}),
-                    **values,
-                }  # the newest is last
-            for oldest in [place for place in values_of_place if place != EVERYWHERE][
-                :-_MOST_PLACES
-            ]:
-                del values_of_place[oldest]
-            values_now = {"version": VERSION, "places": values_of_place}
-            write_json(self._path, values_now, indent=1, hint=_PLACE)
+                places = {}
+            for place, name in changed:  # the newest place is last
+                places[place] = {**places.pop(place, {}), name: self._values[place][name]}
+            folders = [place for place in places if place != EVERYWHERE]
+            for oldest in folders[:-_MOST_PLACES]:
+                del places[oldest]
+            write_json(self._path, {"version": VERSION, "places": places}, indent=1, hint=_PLACE)

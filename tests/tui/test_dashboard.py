@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.runs.events import Finished, Started
+from embedlab.runs.events import Failed, Finished, Started
 from embedlab.runs.store import RunFolder
 from embedlab.tui.app import Dashboard
 from embedlab.tui.compare.room import CompareRoom
@@ -416,6 +416,11 @@ async def test_numbers_of_runs_stay_below_their_titles_when_the_list_gets_short(
         title = next(line for line in lines if "  run  " in line)
         row = next(line for line in lines if "✓ run-7" in line)
         assert title.index("dev") == row.index("71.50")
+        make_run(app.settings, "run-77", 1, Failed(message="the disk is full", hint="free it"))
+        await pilot.resize_terminal(100, 40)  # where no pane has room for the facts of a run
+        await shows(pilot, "✗ run-77")
+        app.go_to_run("run-77")
+        await shows(pilot, "the disk is full", "hint: free it")
 
 
 async def test_a_window_that_is_too_small_says_so_until_it_grows(opened: Open) -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import percentileofscore, rankdata
 
@@ -23,6 +25,7 @@ from embedlab.tui.data.model import (
     with_range,
     words_only_here,
 )
+from embedlab.tui.data.room import write_items
 from tests.tui.world import shown_of
 
 
@@ -64,7 +67,7 @@ def test_a_filter_that_reads_results_says_so_and_an_unknown_word_is_refused() ->
         view(known, "golt>2")
 
 
-def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
+def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own(tmp_path: Path) -> None:
     known = facts()
     bins = bins_of(view(known, "gold>3"), GOLD, 5)
     assert (sum(bins.whole), sum(bins.shown)) == (120, (known.gold > 3).sum())
@@ -80,6 +83,10 @@ def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own() -> None:
     blocks = tuple(replace(block, classes=tuple("abcdef")) for block in outcomes.blocks)
     classified = Facts(replace(known.shown, outcomes=replace(outcomes, blocks=blocks)))
     assert bins_of(view(classified, ""), GOLD) is None  # a filter reads no index of a class
+    write_items(tmp_path / "classes.csv", classified, [3])
+    read = pl.read_csv(tmp_path / "classes.csv")
+    gold, dice = outcomes.rows["gold"][3], known.dice[3]
+    assert (read["gold"][0], read["dice"][0]) == ("abcdef"[int(gold)], pytest.approx(dice))
 
 
 @pytest.mark.parametrize(

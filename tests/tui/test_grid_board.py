@@ -15,7 +15,6 @@ from embedlab.tui.runs.curves import CurvePlot
 from embedlab.tui.runs.detail import result_rows
 from embedlab.tui.runs.grid_model import build_board, read_scores, spread_text
 from embedlab.tui.runs.grid_screen import _number
-from embedlab.tui.runs.launching import DryRun
 from embedlab.tui.runs.model import RunFollower
 from embedlab.tui.runs.room import results_text
 from embedlab.tui.runs.run_list import line_of
@@ -75,6 +74,10 @@ async def test_the_panes_of_a_grid_that_waits_show_no_other_run(opened: Open) ->
         app.go_to_run(plan.name)
         await shows(pilot, "nothing recorded")
         assert "nli_softmax" not in screen_text(app)
+        await pilot.press("enter")
+        await shows(pilot, "0 of 8 cells done")
+        shutil.rmtree(plan.folder.path)
+        await rooms_alone(pilot)
 
 
 async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_values(
@@ -85,8 +88,8 @@ async def test_a_grid_is_launched_and_its_board_opened_in_twelve_keys_and_its_va
     async def start(choice: object, words: Sequence[str], settings: Settings) -> None:
         started.append(words)
 
-    async def tried(words: Sequence[str]) -> DryRun:
-        return DryRun(lines=("2 cells",))
+    async def tried(words: Sequence[str]) -> str:
+        return "2 cells"
 
     monkeypatch.setattr("embedlab.tui.runs.launch_sheet.start_choice", start)
     monkeypatch.setattr("embedlab.tui.runs.launch_sheet.dry_run", tried)

@@ -166,9 +166,10 @@ def test_the_dry_run_of_a_grid_that_was_never_measured_has_no_estimate(
     settings: Settings, tmp_path: Path
 ) -> None:
     form = new_form(GRID, replace(settings, data=STARTER_FOLDER))
-    trial = asyncio.run(dry_run(words(GRID, form, settings, tmp_path)))
-    assert trial.estimate == ""
-    assert trial.lines[0] == "18 cells: 6 variants x 3 seeds"
+    would_do = asyncio.run(dry_run(words(GRID, form, settings, tmp_path)))
+    assert "18 cells, 18 to do" in would_do
+    assert "nothing measured yet" in would_do
+    assert would_do.splitlines()[2:4] == ["temperature 0.1", "temperature 0.3"]
 
 
 def test_what_a_dry_run_refuses_is_its_error_with_its_hint(

@@ -1,12 +1,14 @@
 """The list of runs from the files that runs leave."""
 
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from embedlab.core.settings import Settings
+from embedlab.experiments.cells import show_alive
 from embedlab.runs.events import (
     Curve,
     Failed,
@@ -25,7 +27,7 @@ from embedlab.tui.runs.model import (
     short_number,
 )
 from tests.stored_scores import evaluation, say, score
-from tests.tui.world import make_run
+from tests.tui.world import make_grid, make_run
 
 
 def entries(settings: Settings, words: str = "", unfolded: tuple[str, ...] = ()) -> list[Entry]:
@@ -78,6 +80,16 @@ def test_an_unreadable_runs_folder_is_an_error_and_an_absent_one_is_empty(tmp_pa
     file = tmp_path / "file"
     file.write_text("")
     assert RunFollower(file).look().error is not None
+
+
+def test_a_grid_is_at_work_while_a_worker_is_between_two_cells(settings: Settings) -> None:
+    plan = make_grid(settings)
+    shutil.rmtree(settings.runs / plan.variants[0].run)
+    with show_alive(plan.folder):
+        (grid,) = entries(settings)
+        assert (grid.is_active, grid.state) == (True, "starting")
+    (grid,) = entries(settings)
+    assert (grid.is_active, grid.state) == (False, "waiting")
 
 
 def test_progress_counts_scoring(settings: Settings) -> None:

@@ -442,16 +442,20 @@ class DataRoom(Room):
         if not path:
             return
         message = f"wrote {len(rows):,} items to {path}"
-        await self.do(lambda: _write(typed_path(path), view.facts, rows), message)
+        await self.do(lambda: write_items(typed_path(path), view.facts, rows), message)
 
 
-def _write(path: Path, facts: Facts, rows: Sequence[int]) -> None:
+def write_items(path: Path, facts: Facts, rows: Sequence[int]) -> None:
     if path.exists():
         raise UsageError(f"{str(path)!r} exists already", hint="name another file")
     outcomes = facts.outcomes
-    facts_of_items = "dataset", "item", "sentence1", "sentence2"
-    columns = {name: outcomes.column(name) for name in facts_of_items}
-    numbers = {name: facts.numbers(name) for name in (GOLD, DICE, *facts.predictions)}
-    items = pl.DataFrame({**columns, **numbers})[rows]
+    facts_of_items = ("dataset", "item", "sentence1", "sentence2")
     texts = pl.col(pl.String).map_elements(without_formula, return_dtype=pl.String)
-    write_atomic(path, items.with_columns(texts).write_csv())
+    items = pl.DataFrame([outcomes.column(name) for name in facts_of_items]).with_columns(texts)
+    for name in (GOLD, DICE, *facts.predictions):
+        column = pl.Series(name, facts.numbers(name))
+        classes = outcomes.class_names(column) if name != DICE else pl.Series()
+        if classes.count():
+            column = classes.fill_null(column.cast(pl.String))
+        items = items.with_columns(column.alias(name))
+    write_atomic(path, items[rows].write_csv())

@@ -29,6 +29,7 @@ class ResultRow:
     task: str
     score: StoredScore  # of the first seed
     spread: ScoreSpread
+    marks: tuple[str, ...]  # "partial", "generated", "overlap": of the first seed's data
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:
@@ -60,12 +61,15 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
 def result_rows(entry: Entry) -> list[ResultRow]:
     """The stored scores of ENTRY by one measure a task, averages after their datasets."""
     scores_of_slice: dict[tuple[str, str], list[tuple[Training, StoredScore]]] = {}
+    marks: dict[str, tuple[str, ...]] = {}
     for training in entry.seeds:
         folder = training.run.evaluations
         for path in sorted(folder.rglob("*.json")):
             task = str(path.relative_to(folder).with_suffix(""))
             with suppress(EmbedlabError, OSError):
-                for score in main_scores(Evaluation.load(path)):
+                evaluation = Evaluation.load(path)
+                marks.setdefault(task, evaluation.marks)
+                for score in main_scores(evaluation):
                     scores_of_slice.setdefault((task, score.slice), []).append((training, score))
     rows = []
     for (task, name), scored in scores_of_slice.items():
@@ -78,7 +82,7 @@ def result_rows(entry: Entry) -> list[ResultRow]:
         if values:
             interval = training.intervals.get(name) if len(scored) == 1 else None
             spread = ScoreSpread(values=values, interval=interval)
-            rows.append(ResultRow(task=task, score=first_score, spread=spread))
+            rows.append(ResultRow(task=task, score=first_score, spread=spread, marks=marks[task]))
     return rows
 
 

@@ -98,6 +98,7 @@ class GridScreen(Guarded, Working, Screen[None]):
             None,
         )
         if entry is None or entry.plan is None:
+            self.hand_over(self._leave)
             return
         key = score_key(entry)
         if self._looks % 5 == 0 and entry.is_active:
@@ -110,6 +111,12 @@ class GridScreen(Guarded, Working, Screen[None]):
             self.hand_over(self._take, entry)  # the cells do not wait for the scores
             self._scores = key, read_scores(entry.plan, self._settings)
         self.hand_over(self._take, entry)
+
+    def _leave(self) -> None:
+        """Go back to the runs: the grid was deleted."""
+        if self.is_current:
+            self.dashboard.notify(f"{self._grid} is not there any more", markup=False)
+            self.dismiss()
 
     def _take(self, entry: Entry) -> None:
         new_board = build_board(entry, self._scores[1], self._left if entry.is_active else "")

@@ -6,7 +6,6 @@ import asyncio
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
@@ -25,12 +24,10 @@ from embedlab.core.errors import EmbedlabError
 from embedlab.core.paths import state_folder
 from embedlab.core.settings import Settings
 from embedlab.tui.header import Keys
-from embedlab.tui.plain import faint
 from embedlab.tui.room import Working
 from embedlab.tui.runs.launching import (
     AXIS,
     Choice,
-    DryRun,
     Form,
     arguments,
     choice_of_file,
@@ -321,41 +318,30 @@ class LaunchSheet(Working, ModalScreen[str | None]):
             return
         self.query_one("#tried", VerticalScroll).border_title = "dry run …"
         try:
-            trial = await self._dry_run(choice, self.form)
+            words = await self._words(choice, self.form)
+            would_do = await dry_run(words)
         except EmbedlabError as error:
             if choice == self._choice:
                 self._show_refusal(error)
             return
         if choice == self._choice:
-            self._show_trial(trial)
+            text = f"{would_do}\n\n$ embedlab {shlex.join(words)}"
+            self._show_tried("dry run · ctrl+s starts it", Content(text))
 
-    async def _dry_run(self, choice: Choice, form: Form) -> DryRun:
-        command_words = await asyncio.to_thread(
-            arguments, choice, form, self._settings, state_folder() / "grids"
-        )
-        trial = await dry_run(command_words)
-        return replace(
-            trial,
-            lines=(*trial.lines, "", f"$ embedlab {shlex.join(command_words)}"),
-            words=tuple(command_words),
-        )
-
-    def _show_trial(self, trial: DryRun) -> None:
-        lines = [Content(line) for line in trial.lines]
-        if trial.estimate:
-            time = f"about {trial.estimate}, start-up and scoring counted"
-            lines.insert(0, Content.styled(time, "bold"))
-        self._show_tried("dry run · ctrl+s starts it", lines)
+    async def _words(self, choice: Choice, form: Form) -> list[str]:
+        """The words behind `embedlab` that start FORM."""
+        grids = state_folder() / "grids"
+        return await asyncio.to_thread(arguments, choice, form, self._settings, grids)
 
     def _show_refusal(self, error: EmbedlabError | OSError) -> None:
-        lines = [Content.styled(str(error), "$text-error")]
-        if hint := getattr(error, "hint", ""):
-            lines.append(faint(f"hint: {hint}"))
-        self._show_tried("dry run: cannot start", lines)
+        hint = getattr(error, "hint", "")
+        hint_line = (f"\nhint: {hint}" if hint else "", "$faint")
+        refusal = Content.assemble((str(error), "$text-error"), hint_line)
+        self._show_tried("dry run: cannot start", refusal)
 
-    def _show_tried(self, title: str, lines: Sequence[Content]) -> None:
+    def _show_tried(self, title: str, text: Content) -> None:
         self.query_one("#tried", VerticalScroll).border_title = title
-        self.say("#tried Static", Content("\n").join(lines))
+        self.say("#tried Static", text)
 
     # keys
 
@@ -383,8 +369,9 @@ class LaunchSheet(Working, ModalScreen[str | None]):
         self._is_starting = True
         self.query_one("#tried", VerticalScroll).border_title = "starting …"
         try:
-            trial = await self._dry_run(choice, form)
-            await start_choice(choice, trial.words, self._settings)
+            words = await self._words(choice, form)
+            await dry_run(words)  # what is refused is refused here
+            await start_choice(choice, words, self._settings)
         except EmbedlabError as error:
             self._show_refusal(error)
             return

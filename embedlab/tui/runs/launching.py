@@ -25,7 +25,6 @@ from embedlab.core.disk import write_atomic
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.names import recipe_names, recipe_path, refuse_path
 from embedlab.core.paths import STARTER_FOLDER, data_name, typed_path
-from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command, start_piped
 from embedlab.core.recipe import flatten, load_recipe, recipe_to_table
 from embedlab.core.schema import parse_value, read_toml
@@ -68,15 +67,6 @@ class Form:
 
     values: Mapping[str, str]
     text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class DryRun:
-    """What starting a form would do."""
-
-    lines: tuple[str, ...]
-    estimate: str = ""  # of time, with start-up and scoring; empty where it was never measured
-    words: tuple[str, ...] = ()  # behind `embedlab`
 
 
 def choices() -> list[Choice]:
@@ -281,9 +271,10 @@ def _absolute(base: Any, folder: Path) -> Any:
     return str(folder / base) if isinstance(base, str) and base.endswith(".toml") else base
 
 
-async def dry_run(words: Sequence[str]) -> DryRun:
-    """What `embedlab WORDS` would do; what the command refuses is an EmbedlabError. The process
-    ends with the task that awaits it.
+async def dry_run(words: Sequence[str]) -> str:
+    """What `embedlab WORDS` would do, in lines; what the command refuses is an EmbedlabError.
+
+    The process ends with the task that awaits it.
     """
     is_grid = words[0] == "grid"
     command = python_command(*words, "--dry-run", *(["--json"] if is_grid else []))
@@ -298,30 +289,15 @@ async def dry_run(words: Sequence[str]) -> DryRun:
         raise _printed_error(error_output)
     if not is_grid:  # behind the recipe, which the form shows
         text = output.decode(errors="replace").rstrip().rpartition("\n\n")[2]
-        return DryRun(lines=tuple(line.removeprefix("# ") for line in text.splitlines()))
+        return "\n".join(line.removeprefix("# ") for line in text.splitlines())
     cell_rows = json.loads(output)["rows"]
     no_axes = {"cell", "seed", "done", "seconds", "run"}
     variants = dict.fromkeys(
         "  ".join(f"{name.rpartition('.')[2]} {cell[name]}" for name in cell if name not in no_axes)
         for cell in cell_rows
     )
-    remaining = [cell for cell in cell_rows if not cell["done"]]
-    estimate_text = (
-        " ".join(error_output.decode(errors="replace").split())
-        .partition("; about ")[2]
-        .partition(";")[0]
-    )
-    is_measured = all(cell.get("seconds") for cell in remaining)
-    count = (
-        f"{count_text(len(cell_rows), 'cells')}: {count_text(len(variants), 'variants')} x "
-        f"{count_text(len(cell_rows) // len(variants), 'seeds')}"
-    )
-    remaining_line = (
-        [f"{len(remaining)} of them are left to do"] if len(remaining) < len(cell_rows) else []
-    )
-    return DryRun(
-        lines=(count, *remaining_line, *variants), estimate=estimate_text if is_measured else ""
-    )
+    summary = " ".join(error_output.decode(errors="replace").split())
+    return "\n".join([summary, "", *variants])
 
 
 def _printed_error(output: bytes) -> EmbedlabError:

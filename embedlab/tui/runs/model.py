@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 from embedlab.core.errors import EmbedlabError, MissingError
 from embedlab.core.printable import first_few
 from embedlab.core.schema import read_toml
+from embedlab.experiments.cells import is_alive
 from embedlab.experiments.plan import GridPlan
 from embedlab.runs.evaluations import Evaluation, StoredScore
 from embedlab.runs.status import Status, is_being_scored, run_status
@@ -38,6 +39,12 @@ ACTIVE = frozenset({"running", "scoring", "starting", "silent"})
 
 TRAINING_SHARE = 0.75  # of a run's progress; the tasks have the rest
 NO_LOSS = "nothing was learnt"
+
+
+def counted_states(states: Sequence[str]) -> dict[str, int]:
+    """How many of STATES are which, in the order of SIGNS."""
+    return {state: states.count(state) for state in SIGNS if state in states}
+
 
 Value = TypeVar("Value")
 
@@ -143,6 +150,7 @@ class Entry:
     title: str = ""  # of a cell: its labels
     trainings: tuple[Training, ...] = ()
     plan: GridPlan | None = None
+    has_worker: bool = False  # a grid has one also between two of its cells
     reason: str = ""  # why a folder cannot be read
     level: int = 0  # 1: a part of the entry above
 
@@ -152,17 +160,19 @@ class Entry:
         states = [training.status.shown_state for training in self.trainings]
         if self.plan is not None:
             states += ["waiting"] * (len(self.plan) - len(states))
-        return {state: states.count(state) for state in SIGNS if state in states}
+        return counted_states(states)
 
     @property
     def state(self) -> str:
         """The state that matters most."""
+        if self.has_worker and ACTIVE.isdisjoint(self.states):
+            return "starting"
         return next(iter(self.states), "unreadable" if self.kind == "unreadable" else "waiting")
 
     @property
     def is_active(self) -> bool:
         """Whether a process works on a part of it."""
-        return not ACTIVE.isdisjoint(self.states)
+        return self.has_worker or not ACTIVE.isdisjoint(self.states)
 
     @property
     def share(self) -> float:
@@ -246,6 +256,7 @@ class RunsLook:
 
     trainings: tuple[Training, ...] = ()
     plans: tuple[GridPlan, ...] = ()
+    working: frozenset[str] = frozenset()  # grids that a process of this machine works on
     unreadable: tuple[tuple[Path, str], ...] = ()
     error: EmbedlabError | None = None
     time_s: float = 0.0
@@ -271,6 +282,7 @@ class RunsLook:
                 kind="grid",
                 trainings=tuple(trainings_of_grid[plan.name]),
                 plan=plan,
+                has_worker=plan.name in self.working,
             )
             for plan in self.plans
         ]
@@ -339,9 +351,11 @@ class RunFollower:
         try:
             runs, unreadable = list_runs(self._folder)
             trainings = tuple(self._training(run, now) for run in runs)
+            plans = tuple(self._read_plans())
             return RunsLook(
                 trainings=trainings,
-                plans=tuple(self._read_plans()),
+                plans=plans,
+                working=frozenset(plan.name for plan in plans if is_alive(plan.folder)),
                 unreadable=tuple(item for item in unreadable if item[0].name != GRIDS),
                 time_s=now,
             )

@@ -31,6 +31,7 @@ from embedlab.tui.runs.model import (
     RunFollower,
     RunsLook,
     Training,
+    counted_states,
     newest_of,
 )
 from embedlab.tui.runs.run_list import RunList, header
@@ -89,7 +90,6 @@ class RunsRoom(Room):
     RunsRoom.-narrow #run-panes { width: 100%; height: 1fr; }
     RunsRoom.-narrow #run-curves { height: 1fr; display: none; }
     RunsRoom.-narrow #run-texts { height: 1fr; }
-    RunsRoom.-narrow #run-facts { display: none; }
     RunsRoom.-narrow.-show-curves #run-curves { display: block; }
     RunsRoom.-narrow.-show-curves #run-texts { display: none; }
     RunsRoom.-narrow #cpu-curve, RunsRoom.-narrow #memory-curve { display: none; }
@@ -145,6 +145,7 @@ class RunsRoom(Room):
         """Lay the panes out for the room there is."""
         self.set_class(self.size.width < _NARROW, "-narrow")
         self.set_class(self.size.width >= _WIDE, "-wide")
+        self._show_facts()
 
     @property
     def crumbs(self) -> Sequence[str]:
@@ -226,8 +227,7 @@ class RunsRoom(Room):
         width = max(self.runs.scrollable_content_region.width, 20)
         self.say("#run-header", header(width))
         panel = self.query_one("#run-side")
-        states = [entry.state for entry in self.runs_look.entries()]
-        counts = {state: states.count(state) for state in SIGNS if state in states}
+        counts = counted_states([entry.state for entry in self.runs_look.entries()])
         panel.border_title = Content(f"runs · {self.sort}{' · /' * bool(self.words)}{self.words}")
         panel.border_subtitle = "  ".join(f"{SIGNS[s]} {n} {s}" for s, n in counts.items())
         self.set_class(not entries, "-empty")
@@ -262,6 +262,8 @@ class RunsRoom(Room):
             Content.styled(entry.title or entry.name, "bold"),
             *(Content("   ").join(line) for line in (fact_texts[:-3], fact_texts[-3:])),
         ]
+        if self.has_class("-narrow"):  # the list says the rest
+            lines = []
         if entry.note:
             lines.append(Content.styled(entry.note, "$text-warning"))
         hint = next(
@@ -549,7 +551,9 @@ def results_text(rows: Sequence[detail.ResultRow], entry: Entry) -> Content:
     lines = []
     for task, group in groupby(rows, key=lambda row: row.task):
         first_row, *_ = task_rows = list(group)
-        lines.append(faint(f"{task}  {first_row.score.metric} · items"))
+        heading = faint(f"{task}  {first_row.score.metric} · items")
+        marks = "".join(f" · {mark}" for mark in first_row.marks)
+        lines.append(heading + Content.styled(marks, "$text-warning"))
         for row in task_rows:
             style = "bold" * (row.score.by == "average")
             text = f"{row.score.slice:<{width}}  {row.spread.text:<20}", style
