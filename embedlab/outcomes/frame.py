@@ -107,14 +107,17 @@ class Outcomes:
 
     def class_names(self, numbers: pl.Series) -> pl.Series:
         """Return the classes whose indices are NUMBERS of all rows; null where items have scores,
-        and where a number is nan.
+        and where a number is the index of none.
         """
         column = self._nulls()
         for index, block in enumerate(self.blocks):
             if block.classes:
                 rows = self.rows_of(index)
-                places = numbers.gather(rows).cast(pl.UInt32, strict=False)
-                column = column.scatter(rows, pl.Series(list(block.classes)).gather(places))
+                indices = list(range(len(block.classes)))
+                names = numbers.gather(rows).replace_strict(
+                    indices, list(block.classes), default=None, return_dtype=pl.String
+                )
+                column = column.scatter(rows, names)
         return column
 
     @cached_property

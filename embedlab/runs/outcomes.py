@@ -185,12 +185,13 @@ def stored_outcomes(
     names: Collection[str] | None = None,
 ) -> Iterator[StoredOutcomes]:
     """Yield the stored outcomes of a task from a member's folder of evaluations, those NAMES alone
-    where they are given; UNUSABLE receives the error of each skipped file.
+    and in their order where they are given; UNUSABLE receives the error of each skipped file.
     """
-    wanted_files = None if names is None else {f"{_file_name(name)}.parquet" for name in names}
-    for path in sorted((folder / task).glob("*.parquet")):
-        if wanted_files is not None and path.name not in wanted_files:
-            continue
+    paths = sorted((folder / task).glob("*.parquet"))
+    if names is not None:
+        wanted_paths = (folder / task / f"{_file_name(name)}.parquet" for name in names)
+        paths = [path for path in wanted_paths if path in paths]
+    for path in paths:
         try:
             yield StoredOutcomes.load(path)
         except MissingError as error:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -180,23 +181,32 @@ def _corpora(facts: Facts, task: str) -> tuple[str, ...]:
         for stored in member_facts
         if stored.task == task and "file" not in {state.get("origin") for state in stored.data}
     ]
-    whole_names = dict.fromkeys(
+    whole_names = {
         name
         for name in names
         if name != STARTER and not is_hub_name(name) and not name.endswith((":train", ":dev"))
-    )
-    return tuple(whole_names) or ("",)  # no dataset is called so: none names all
+    }
+    order = getattr(_find_task(task), "datasets", ())
+    in_order = [name for name in order if name in whole_names]
+    # no dataset is called "": none names all
+    return (*in_order, *sorted(whole_names.difference(order))) or ("",)
+
+
+def _find_task(name: str) -> Any:
+    """The task called NAME; None for that of a plug-in that is not here any more."""
+    from embedlab.tasks.task import task  # a slow import
+
+    with suppress(EmbedlabError):
+        return task(name)
 
 
 def _averages(outcomes: Outcomes) -> Mapping[str, Mapping[str, Sequence[str]]]:
     """The averages over the shown datasets that each suite has, by title."""
-    from embedlab.tasks.task import task as find_task
-
     averages = {}
-    for suite, task in {block.suite: block.task for block in outcomes.blocks}.items():
-        names = [block.dataset for block in outcomes.blocks if block.suite == suite]
-        with suppress(EmbedlabError):  # the task of a plug-in that is not here any more
-            averages[suite] = find_task(task).averages(names, suite)
+    for suite, name in {block.suite: block.task for block in outcomes.blocks}.items():
+        if task := _find_task(name):
+            datasets = [block.dataset for block in outcomes.blocks if block.suite == suite]
+            averages[suite] = task.averages(datasets, suite)
     return averages
 
 

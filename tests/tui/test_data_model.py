@@ -81,11 +81,12 @@ def test_bins_count_shown_and_all_items_and_a_brush_replaces_its_own(tmp_path: P
     assert np.abs(alone.facts.ranks["near"]).argmax() == alone.rows[0]
     outcomes = known.outcomes
     blocks = tuple(replace(block, classes=tuple("abcdef")) for block in outcomes.blocks)
-    classified = Facts(replace(known.shown, outcomes=replace(outcomes, blocks=blocks)))
+    rows = outcomes.rows.with_columns(pl.col("gold").floor())
+    classified = Facts(replace(known.shown, outcomes=replace(outcomes, blocks=blocks, rows=rows)))
     assert bins_of(view(classified, ""), GOLD) is None  # a filter reads no index of a class
     write_items(tmp_path / "classes.csv", classified, [3])
     read = pl.read_csv(tmp_path / "classes.csv")
-    gold, dice = outcomes.rows["gold"][3], known.dice[3]
+    gold, dice = rows["gold"][3], known.dice[3]
     assert (read["gold"][0], read["dice"][0]) == ("abcdef"[int(gold)], pytest.approx(dice))
 
 

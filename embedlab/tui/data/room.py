@@ -446,6 +446,7 @@ class DataRoom(Room):
 
 
 def write_items(path: Path, facts: Facts, rows: Sequence[int]) -> None:
+    """Write the items in ROWS as CSV, classes by their names; PATH must be new."""
     if path.exists():
         raise UsageError(f"{str(path)!r} exists already", hint="name another file")
     outcomes = facts.outcomes

@@ -114,10 +114,8 @@ def config_text(run: RunFolder) -> str:
     text = "\n".join(line for line in lines if not line.startswith("# checksum"))
     with suppress(EmbedlabError, OSError):
         environment = run.environment()
-        machine_lines = [
-            f"{key} = {getattr(environment, key)}" for key in _FACTS if getattr(environment, key)
-        ]
-        text += "\n\n# it ran on\n" + "\n".join(machine_lines)
+        lines = [f"{name} = {value}" for name, value in _machine(environment).items() if value]
+        text += "\n\n# it ran on\n" + "\n".join(lines)
     return text.strip()
 
 
@@ -127,9 +125,16 @@ def differences(first: RunFolder, second: RunFolder) -> list[tuple[str, str, str
     """
     try:
         changed = recipe_differences(first.recipe(), second.recipe())
-        changed += _machine_differences(first.environment(), second.environment())
+        machines = [
+            _machine(environment) | dict(environment.packages or {})
+            for environment in (first.environment(), second.environment())
+        ]
     except EmbedlabError as error:
         return [("error", error.message, "")]
+    for key in machines[0] | machines[1]:
+        old, new = (machine.get(key) for machine in machines)
+        if old != new:
+            changed.append((key, old, new))
     if first.seed != second.seed:
         changed.insert(0, ("seed", first.seed, second.seed))
     return [
@@ -139,16 +144,9 @@ def differences(first: RunFolder, second: RunFolder) -> list[tuple[str, str, str
     ]
 
 
-def _machine_differences(
-    first: Environment, second: Environment
-) -> list[tuple[str, object, object]]:
-    first_values = {key: getattr(first, key) for key in _FACTS} | dict(first.packages or {})
-    second_values = {key: getattr(second, key) for key in _FACTS} | dict(second.packages or {})
-    return [
-        (key, first_values.get(key), second_values.get(key))
-        for key in {**first_values, **second_values}
-        if first_values.get(key) != second_values.get(key)
-    ]
+def _machine(environment: Environment) -> dict[str, object]:
+    """What a run ran on, by name."""
+    return {name: getattr(environment, name) for name in _FACTS}
 
 
 def log_tail(run: RunFolder) -> list[str]:

@@ -161,13 +161,12 @@ def read_scores(plan: GridPlan, settings: Settings) -> Pivot | None:
     )
 
 
-def time_left(plan: GridPlan, settings: Settings) -> str:
+def time_left(plan: GridPlan) -> str:
     """The time that the cells to do will take, with start-up and scoring; empty where a part of it
     was never measured.
     """
     with suppress(EmbedlabError, OSError):
-        follower = GridFollower(plan)
-        seconds = follower.look().cost.seconds
+        seconds = GridFollower(plan).look().cost.seconds
         return f"about {duration(seconds)} left" if seconds else ""
     return ""
 

@@ -102,7 +102,7 @@ class GridScreen(Guarded, Working, Screen[None]):
             return
         key = score_key(entry)
         if self._looks % 5 == 0 and entry.is_active:
-            self._left = time_left(entry.plan, self._settings)
+            self._left = time_left(entry.plan)
         for training in entry.trainings:
             curve = self._curves.setdefault(training.run.id, Curve())
             curve.read_on(training.run.events_file)

@@ -302,14 +302,11 @@ async def dry_run(words: Sequence[str]) -> str:
 
 def _printed_error(output: bytes) -> EmbedlabError:
     """The error with its hint that a command printed."""
-    messages = output.decode(errors="replace").splitlines()
-    start = next(
-        (n for n, line in enumerate(messages) if line.startswith("embedlab: error:")), None
-    )
-    if start is None:
-        return EmbedlabError(messages[-1] if messages else "it ended without a message")
-    text = " ".join(line.strip() for line in messages[start:])
-    error, _, hint = text.partition(" hint: ")
+    text = output.decode(errors="replace")
+    start = text.find("embedlab: error:")
+    if start < 0:
+        return EmbedlabError((text.splitlines() or ["it ended without a message"])[-1])
+    error, _, hint = " ".join(text[start:].split()).partition(" hint: ")
     return EmbedlabError(error.removeprefix("embedlab: error: "), hint=hint)
 
 
@@ -318,9 +315,7 @@ def resume_grid(name: str, settings: Settings) -> None:
     log = GridFolder.of(settings.runs, name).path / _LOG
     command_words = ["grid", "run", name, *shared_flags(settings)]
     with suppress(OSError, ValueError):
-        command_words = [
-            str(argument) for argument in json.loads(log.with_suffix(".json").read_bytes())
-        ]
+        command_words = json.loads(log.with_suffix(".json").read_bytes())
     start_detached(command_words, log)
 
 
