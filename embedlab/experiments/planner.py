@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain, product
 from math import prod
 from pathlib import Path
@@ -18,11 +18,12 @@ from typing import Any
 
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_hint
-from embedlab.core.overrides import CHOICES, PROFILE, TASK, set_values
+from embedlab.core.overrides import CHOICES, IN_STAGE, PROFILE, TASK, set_values
 from embedlab.core.paths import TINY_FOLDER, absolute_paths, data_folder, file_hash
 from embedlab.core.plugins import identity
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import (
+    Recipe,
     decisive_settings,
     from_table,
     identifying_options,
@@ -43,11 +44,8 @@ from embedlab.models.reading import UsageOptions
 from embedlab.objectives.needs import check_columns
 
 LABEL_LENGTH = 60
-MAX_STEPS_KEY = "max_steps"  # the only recipe key outside tables
-STAGE_PARTS = ("data", "objective", "optim")
+_LAST_SECTIONS = ("mix", "evaluate", "max_steps")  # of a recipe, behind encoder and stages
 MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for ever
-
-Assignments = tuple[tuple[str, str], ...]  # (key, JSON value), as for `--set`
 
 
 def expand_grid(
@@ -161,11 +159,8 @@ def with_existing_runs(variants: Sequence[Variant], runs: Path) -> list[Variant]
 
 
 class RecipeVariants:
-    """One recipe with its fixed values, KEY=VALUE, which are checked together, and all the variants
-    that axes make of it; the names of new runs begin with the EXPERIMENT.
-
-    Combinations share sections: each is checked once for each choice of the axes that affect it,
-    which limits a plan of ten thousand cells to a second or two.
+    """One recipe with its fixed values, KEY=VALUE, and all the variants that axes make of it; the
+    names of new runs begin with the EXPERIMENT.
     """
 
     def __init__(
@@ -187,98 +182,70 @@ class RecipeVariants:
             section = self.table.setdefault("evaluate", {})
             if isinstance(section, dict):  # anything else is refused below
                 section["tasks"] = list(tasks)
-        self.recipe = from_table(self._table(()), name=recipe, where=self.where)
         choices = {PROFILE: "profiles", TASK: "tasks"}
-        self.keys = keys_of(self.recipe) | {key for key in CHOICES if choices[key] in self.table}
-        self._section = cache(self._check_section)
+        self.keys = keys_of(self._resolved(())) | {
+            key for key in CHOICES if choices[key] in self.table
+        }
+        # many variants share an encoder and data: they are looked at once
+        self._facts = cache(self._decisive)
+        self._start = cache(partial(starting_location, runs_folder=place.runs_folder))
 
-    def _table(self, assignments: Assignments) -> TomlTable:
-        """Return the recipe's table with the fixed values and ASSIGNMENTS."""
+    def _resolved(self, overrides: Sequence[str], where: str = "") -> Recipe:
+        """Return the recipe with the fixed values and OVERRIDES; errors add WHERE."""
         table = deepcopy(self.table)
-        set_values(table, [*self.fixed, *(f"{key}={value}" for key, value in assignments)])
-        return table
+        set_values(table, [*self.fixed, *overrides])
+        return from_table(table, name=self.name, where=f"{self.where}{where}")
 
     def variant(
         self, labels: Mapping[str, str], chosen: Sequence[Mapping[str, Any]] = ()
     ) -> Variant:
-        """Return the training with these LABELS by axis, checked and named; the values that an axis
-        has CHOSEN are checked only in their section. A value that is refused is a UsageError.
+        """Return the training with these LABELS by axis and the values that the axes have CHOSEN,
+        checked and named. A value that is refused is a UsageError.
         """
-        assigned: dict[str, list[tuple[str, str]]] = {name: [] for name in self._section_names()}
-        for key, value in chain(*(values.items() for values in chosen)):
-            names = assigned if key in CHOICES else [section_of(key)]  # a choice may set any key
-            for name in names:
-                assigned[name].append((key, json.dumps(value)))
-        sections = {name: self._section(name, tuple(values)) for name, values in assigned.items()}
-        tables = {name: table for name, (table, _) in sections.items()}
-        stages = [
-            {part: tables[f"stage.{index}.{part}"] for part in STAGE_PARTS}
-            for index in range(len(self.recipe.stages))
-        ]
-        state = [text for table, text in sections.values() if table is not None]
-        # Threads and precision are chosen and change every number. The device belongs to the
-        # machine that happens to run a cell: another device draws other dropout of the same rate,
-        # but a finished cell is not trained again for that.
-        state += [str(self.threads), self.place.precision]
-        identity = hashlib.sha256("\n".join(state).encode()).hexdigest()[:8]
-        recipe = {
-            "summary": self.recipe.summary,
-            MAX_STEPS_KEY: tables[MAX_STEPS_KEY],
-            "encoder": tables["encoder"],
-            "stage": stages,
-            "mix": tables.get("mix"),
-            "evaluate": tables["evaluate"],
-        }
-        return Variant(
-            run=run_name(self.experiment, labels, identity),
-            labels=labels,
-            recipe={key: table for key, table in recipe.items() if table is not None},
-            rows=sum(stage_rows(stage, self.place) for stage in stages),
-        )
-
-    def _section_names(self) -> list[str]:
-        stage_sections = [
-            f"stage.{index}.{section}"
-            for index in range(len(self.recipe.stages))
-            for section in STAGE_PARTS
-        ]
-        mix = ["mix"] if self.recipe.mix is not None else []
-        return ["encoder", *stage_sections, *mix, "evaluate", MAX_STEPS_KEY]
-
-    def _check_section(self, name: str, assignments: Assignments) -> tuple[Any, str]:
-        """Return a checked section of the recipe under some ASSIGNMENTS, None if absent, and the
-        facts about it for a cell's identity as text.
-        """
-        assigned = ", ".join(f"{key} = {value}" for key, value in assignments)
-        where = f"{self.where}{' with ' if assigned else ''}{assigned}"
-        recipe = from_table(self._table(assignments), name=self.name, where=where)
+        values = {key: json.dumps(value) for key, value in chain(*(own.items() for own in chosen))}
+        assigned = ", ".join(f"{key} = {value}" for key, value in values.items())
+        where = f" with {assigned}" if assigned else ""
+        recipe = self._resolved([f"{key}={value}" for key, value in values.items()], where)
         try:
             check_columns(recipe)
         except UsageError as error:
             # a key of an axis is not for --set
             hint = "give the axis another value" if assigned else error.advice
-            raise UsageError(f"{where}: {error.message}", hint=hint) from error
-        section: Any = {MAX_STEPS_KEY: None, **recipe_to_table(recipe)}
-        for step in name.split("."):
-            section = section[int(step)] if step.isdigit() else section[step]
-        if name == "evaluate":
-            stored_evaluations(tuple(section["tasks"]), f"{self.where}: evaluate.tasks")
-            section["tasks"] = [
-                absolute_paths([task])[0] if is_row_file(task) else task
-                for task in section["tasks"]
-            ]
-        if name == "encoder":
-            section["model"] = starting_location(section["model"], self.place.runs_folder)
-        return section, json.dumps(self._decisive(name, section), sort_keys=True)
+            raise UsageError(f"{self.where}{where}: {error.message}", hint=hint) from error
+        stored_evaluations(recipe.evaluate.tasks, f"{self.where}: evaluate.tasks")
+        table = recipe_to_table(recipe)
+        encoder, evaluate, stages = table["encoder"], table["evaluate"], table["stage"]
+        encoder["model"] = self._start(encoder["model"])
+        evaluate["tasks"] = [
+            absolute_paths([task])[0] if is_row_file(task) else task for task in evaluate["tasks"]
+        ]
+        sections = [
+            ("encoder", encoder),
+            *((part, stage[part]) for stage in stages for part in IN_STAGE),
+            *((name, table[name]) for name in _LAST_SECTIONS if name in table),
+        ]
+        facts = [self._facts(name, json.dumps(section)) for name, section in sections]
+        state = [json.dumps(section_facts, sort_keys=True) for section_facts in facts]
+        # Threads and precision are chosen and change every number. The device belongs to the
+        # machine that happens to run a cell: another device draws other dropout of the same rate,
+        # but a finished cell is not trained again for that.
+        state += [str(self.threads), self.place.precision]
+        identity = hashlib.sha256("\n".join(state).encode()).hexdigest()[:8]
+        return Variant(
+            run=run_name(self.experiment, labels, identity),
+            labels=labels,
+            recipe=table,
+            rows=sum(stage_rows(stage, self.place) for stage in stages),
+        )
 
-    def _decisive(self, name: str, section: Any) -> list[Any]:
-        """Return what changes a training in a section: its values, the states of the data and the
-        encoder that it names, and the code of a plug-in.
+    def _decisive(self, name: str, text: str) -> list[Any]:
+        """Return what changes a training in a section, given as JSON: its values, the states of the
+        data and the encoder that it names, and the code of a plug-in.
 
         Tasks and the log do not: with other tasks, only the evaluation is repeated. A folder counts
         by its content, not its path.
         """
-        source = source_of(self.place)
+        source, section = source_of(self.place), json.loads(text)
         if name == "encoder":
             if (folder := Path(section["model"])).is_dir():
                 usage = read_usage(folder, UsageOptions(pooling=section["pooling"]))
@@ -294,26 +261,16 @@ class RecipeVariants:
             dev_datasets = datasets_of(section["dev"]) if section["dev"] != "none" else ()
             dev = [part_state(source, dataset, "dev").digest for dataset in dev_datasets]
             return [decisive_settings(section), *dev]
-        if name.endswith(".objective"):
+        if name == "objective":
             code = identity("objectives", section["name"])
             return [identifying_options(section), *filter(None, [code])]
-        if name.endswith(".data"):
+        if name == "data":
             parts = [
                 part_state(source, dataset, section["split"]) for dataset in section["datasets"]
             ]
             files = map(file_state, section.get("files", ()))
             return [section, *(state.digest for state in (*parts, *files))]
         return [section]
-
-
-def section_of(key: str) -> str:
-    """Return the section of a recipe that KEY is in: "optim.lr" and "stage.0.optim.lr" are in
-    "stage.0.optim".
-    """
-    steps = key.split(".")
-    if steps[0] == "stage":
-        return ".".join(steps[:3])
-    return f"stage.0.{steps[0]}" if steps[0] in STAGE_PARTS else steps[0]
 
 
 def run_name(experiment: str, labels: Mapping[str, str], identity: str) -> str:
