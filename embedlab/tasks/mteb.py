@@ -4,6 +4,7 @@ where mteb predicts some.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 from functools import cached_property
 from math import nan
@@ -175,13 +176,18 @@ def _run_readable(encoder: Any, opened: OpenedTask) -> tuple[OpenedTask, Any, Ma
 
 
 def _run(encoder: Any, opened: OpenedTask) -> tuple[Any, Mapping[str, Any]]:
-    """Return mteb's result of a task, and what it predicted, by subset and split."""
+    """Return mteb's result of a task, and what it predicted, by subset and split.
+
+    Each evaluation draws the same samples: those of a task that was just loaded.
+    """
+    task = copy(opened.task)
+    task.rng_state, task.np_rng = deepcopy((task.rng_state, task.np_rng))
     with TemporaryDirectory() as folder, silence_mteb():
         has_predictions = opened.task.metadata.type in _PREDICTED
         try:
             result = mteb_package().evaluate(
                 encoder,
-                opened.task,
+                task,
                 cache=None,
                 co2_tracker=False,
                 show_progress_bar=False,

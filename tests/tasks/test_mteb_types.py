@@ -137,6 +137,17 @@ def test_the_task_of_search_has_mtebs_numbers_of_the_same_vectors(
         assert found[metric.removesuffix("@100")] == pytest.approx(value, abs=6e-6), metric
 
 
+def test_a_task_that_draws_samples_draws_the_same_for_each_model(
+    data: Path, tiny_encoder: Path
+) -> None:
+    encoder = MtebEncoder(
+        spec_of(f"{tiny_encoder}?pooling=mean"), Settings(device="cpu", data=data), unseen
+    )
+    opened = open_task("mteb:TwentyNewsgroupsClustering.v2", Source(folder=data))
+    first, second = (_run(encoder, opened)[0].scores["test"] for _ in range(2))
+    assert first == second
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("task", [*_ROWS, *_TABLES])
 def test_each_type_of_task_has_the_number_that_mteb_gives_the_same_model(
