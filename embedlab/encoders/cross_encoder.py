@@ -3,7 +3,7 @@ gives the similarity.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +21,13 @@ from embedlab.core.errors import UsageError
 from embedlab.core.session import ProgressCallback
 from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import (
-    CountingEncoder,
     EncoderFacts,
     TextPair,
     distinct_texts,
     refuse_not_finite,
 )
 from embedlab.encoders.pretrained import load_tokenizer, load_with_head
-from embedlab.encoders.tokens import TokenRows, are_unknown, budget_batches, tokenise_texts
-from embedlab.encoders.transformer import BATCH_TOKENS, TOKENISED_AT_ONCE
+from embedlab.encoders.transformer import TokenModel
 from embedlab.encoders.weight_checks import vocabulary_notes
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.cross_encoder import Activation, PairUsage, read_pair_usage
@@ -44,10 +42,12 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
 }
 
 
-class CrossEncoderScorer(CountingEncoder):
+class CrossEncoderScorer(TokenModel):
     """Similarities of pairs, each distinct pair (a, b) computed once; in float32 none depends on
     what else is in its batch.
     """
+
+    dim = 1
 
     def __init__(
         self,
@@ -62,16 +62,16 @@ class CrossEncoderScorer(CountingEncoder):
         self.name = name
         self.fingerprint = fingerprint
         self.usage = usage
-        self._model = model.to(machine.device).eval()  # type: ignore[arg-type]  # transformers wraps `to` without its types
-        self._tokenizer = tokenizer
-        self._machine = machine
-        self._words = len(model.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
+        self.backbone = model.to(machine.device).eval()  # type: ignore[arg-type]  # transformers wraps `to` without its types
+        self.tokenizer = tokenizer
+        self.machine = machine
+        self.read_words(usage.source)
         takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
-        self._has_types = takes_types and "token_type_ids" in tokenizer.model_input_names
+        self.are_pairs_typed = takes_types and "token_type_ids" in tokenizer.model_input_names
         self.stated = EncoderFacts(
             pooling=usage.title,
             precision=machine.precision,
-            max_tokens=usage.reading.max_tokens,
+            max_tokens=self.max_tokens,
             notes=(AS_GIVEN, *vocabulary_notes(usage.source, tokenizer, self._words)),
         )
 
@@ -81,47 +81,30 @@ class CrossEncoderScorer(CountingEncoder):
         """Similarity of each pair in the given order; (pairs,)."""
         pairs = [TextPair(first=a, second=b) for a, b in zip(first, second, strict=True)]
         unique, index = distinct_texts(pairs)
-        scores = np.empty(len(unique), np.float32)
-        for start in range(0, len(unique), TOKENISED_AT_ONCE):
-            block = slice(start, start + TOKENISED_AT_ONCE)
-            rows = self.token_ids(unique[block])
-            self.count("truncated", unique[block], rows.truncated)
-            self.count("unknown_texts", unique[block], are_unknown(rows, self._tokenizer))
-            for batch, similarity in self._score_rows(rows):
-                scores[block][batch] = similarity.cpu().numpy()
-                start += len(batch)
-                if progress is not None:
-                    progress(start, len(unique))
+        scores = self.compute(unique, progress)[:, 0]
         refuse_not_finite(self.name, scores, what="scores")
         return scores[index]
 
-    def token_ids(self, pairs: Sequence[TextPair]) -> TokenRows:
-        """The token ids of each pair, the longer text cut first where both do not fit."""
-        return tokenise_texts(
-            self._tokenizer,
-            self.usage.reading,
-            pairs,
-            folder=self.usage.source,
-            has_types=self._has_types,
-            words=self._words,
-        )
+    @property
+    def padding(self) -> int:
+        """The token that the model takes for padding."""
+        stated = self.backbone.config.pad_token_id
+        return super().padding if stated is None else int(stated)
 
-    def _score_rows(self, rows: TokenRows) -> Iterator[tuple[NDArray[np.intp], Tensor]]:
-        """Yield the row numbers of each batch, and their similarities."""
-        names = ("input_ids", "attention_mask", "token_type_ids")
-        device = self._machine.device
-        padding = self._model.config.pad_token_id
-        budget = BATCH_TOKENS[device.type]
-        if padding is None:  # decoders do not find the end of a padded text without its token
-            budget = 1
-            padding = self._tokenizer.pad_token_id or 0
-        for batch in budget_batches(rows.lengths, budget):
-            arrays = rows.padded(batch, int(padding))
-            tensors = [torch.from_numpy(array).to(device) for array in arrays]
-            with torch.inference_mode(), self._machine.autocast():
-                logits = self._model(**dict(zip(names, tensors, strict=False))).logits.float()
-            similarities = ACTIVATIONS[self.usage.activation](logits)
-            yield batch, similarities[:, self.usage.label]
+    def batch_tokens(self) -> int:
+        """Padded tokens in a batch; decoders do not find the end of a padded text without its
+        token, so that each of their texts is alone.
+        """
+        return 1 if self.backbone.config.pad_token_id is None else super().batch_tokens()
+
+    def forward_tokens(
+        self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None
+    ) -> Tensor:
+        """The similarity of each pair of padded token ids; (batch, 1)."""
+        types = {} if token_types is None else {"token_type_ids": token_types}
+        output = self.backbone(input_ids=input_ids, attention_mask=attention_mask, **types)
+        similarities = ACTIVATIONS[self.usage.activation](output.logits.float())
+        return similarities[:, [self.usage.label]]
 
 
 def load_cross_encoder(spec: ModelSpec, fingerprint: str, machine: Machine) -> CrossEncoderScorer:

@@ -1,11 +1,12 @@
-"""A transformer, its tokenizer and a pooling: sentences to vectors, for training and evaluation
-alike.
+"""Transformers that compute texts in batches of tokens, and the encoder among them: a transformer,
+its tokenizer and a pooling, sentences to vectors, for training and evaluation alike.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from embedlab.core.session import ProgressCallback
 from embedlab.cpu.engine import prepare_backbone, run_in_threads
 from embedlab.encoders.device import Machine, is_asynchronous, send_tensor
 from embedlab.encoders.encoder import (
+    CountingEncoder,
     Encoder,
     EncoderFacts,
     Text,
@@ -63,8 +65,147 @@ MANY_SENTENCES = 1_024
 TOKENISED_AT_ONCE = 16_384  # tokenised together, so that progress is seen and id lists stay small
 
 
+class TokenModel(CountingEncoder):
+    """A transformer that computes a row of numbers for each text, from its tokens."""
+
+    name: str
+    backbone: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    usage: Any  # states the `reading` of texts
+    machine: Machine
+    dim: int  # numbers of a row
+    # whether tokens of sentences, and those of pairs, have types other than 0
+    are_sentences_typed: bool
+    are_pairs_typed: bool
+
+    def read_words(self, folder: Path) -> None:
+        """See which tokens the model of FOLDER has vectors for."""
+        self._folder = folder
+        self._words = len(self.backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input in tokens."""
+        return int(self.usage.reading.max_tokens)
+
+    @property
+    def padding(self) -> int:
+        """The token that fills up shorter texts of a batch."""
+        return int(self.tokenizer.pad_token_id or 0)
+
+    def forward_tokens(
+        self, input_ids: Tensor, attention_mask: Tensor, token_types: Tensor | None = None
+    ) -> Tensor:
+        """The numbers in float32 of padded token ids, whose types are 0 if absent; (batch, tokens)
+        each in, (batch, dim) out.
+        """
+        raise NotImplementedError
+
+    def row_of_no_tokens(self) -> Vectors:
+        """The numbers of a text without any token, which most models have none for; (dim,)."""
+        return np.full(self.dim, np.nan, np.float32)
+
+    def token_ids(self, texts: Sequence[Text], reading: Reading | None = None) -> TokenRows:
+        """The token ids of each text by READING, which defaults to the model's; the texts are all
+        sentences or all pairs, of which the longer text is cut first.
+        """
+        if not texts:
+            return gather_rows([], np.zeros(0, np.bool_))
+        is_sentence = isinstance(texts[0], str)
+        is_typed = self.are_sentences_typed if is_sentence else self.are_pairs_typed
+        return tokenise_texts(
+            self.tokenizer,
+            reading or self.usage.reading,
+            texts,
+            folder=self._folder,
+            has_types=is_typed,
+            words=self._words,
+        )
+
+    def compute(self, texts: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
+        """The row of numbers of each of these distinct texts; (texts, dim)."""
+        numbers = np.empty((len(texts), self.dim), np.float32)
+        starts = range(0, len(texts), TOKENISED_AT_ONCE)
+        tokenised_rows: Iterator[TokenRows] = (
+            self.token_ids(texts[start : start + TOKENISED_AT_ONCE]) for start in starts
+        )
+        if is_asynchronous(self.machine.device):
+            tokenised_rows = read_ahead(tokenised_rows)
+        for start, rows in zip(starts, tokenised_rows, strict=True):
+            block = slice(start, start + TOKENISED_AT_ONCE)
+            self.count("truncated", texts[block], rows.truncated)
+            self.count("unknown_texts", texts[block], are_unknown(rows, self.tokenizer))
+            self.compute_rows(rows, numbers[block], start, len(texts), progress)
+        return numbers
+
+    def compute_rows(
+        self,
+        rows: TokenRows,
+        numbers_out: Vectors,
+        done: int,
+        total: int,
+        progress: ProgressCallback | None,
+    ) -> None:
+        """Put the numbers of tokenised texts into NUMBERS_OUT, (rows, dim), the longest first."""
+        device = self.machine.device
+        filled = np.flatnonzero(rows.lengths)
+        batches = [
+            filled[batch] for batch in budget_batches(rows.lengths[filled], self.batch_tokens())
+        ]
+        if len(filled) < len(rows):  # the tokenizer adds nothing: no model computes such a row
+            numbers_out[rows.lengths == 0] = self.row_of_no_tokens()
+            done += len(rows) - len(filled)
+
+        computed: list[tuple[NDArray[np.intp], Tensor]] = []  # and not yet copied
+
+        def copy_back() -> None:
+            """Copy all that is computed at once: the card does not wait after each batch."""
+            if computed:
+                row_indices, numbers = zip(*computed, strict=True)
+                numbers_out[np.concatenate(row_indices)] = torch.cat(numbers).cpu().numpy()
+                computed.clear()
+
+        def run(batch: NDArray[np.intp]) -> Iterator[int]:
+            with torch.inference_mode(), self.machine.autocast():
+                padded = rows.padded(batch, self.padding, self.usage.reading.padding)
+                tensors = (send_tensor(torch.from_numpy(array), device) for array in padded)
+                numbers = self.forward_tokens(*tensors)
+                if is_asynchronous(device):
+                    computed.append((batch, numbers))
+                else:
+                    numbers_out[batch] = numbers.numpy()
+            yield len(batch)
+
+        def count(finished: int) -> None:
+            nonlocal done
+            done += finished
+            if sum(len(row_indices) for row_indices, _ in computed) >= TOKENISED_AT_ONCE:
+                copy_back()
+            if progress is not None:
+                progress(done, total)
+
+        batches_at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
+        run_in_threads(run, batches, count, device, most=batches_at_once)
+        copy_back()
+
+    def batch_tokens(self) -> int:
+        """Padded tokens in a batch: as many as pay, and as fit into half the memory that is
+        free.
+        """
+        device, config = self.machine.device, self.backbone.config
+        token_limit = BATCH_TOKENS[device.type]
+        if device.type != "cuda" or hasattr(self.backbone, "hf_device_map"):
+            return token_limit
+        free_bytes = torch.cuda.mem_get_info(device)[0]
+        free_bytes += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        width = int(config.hidden_size)
+        widest = int(getattr(config, "intermediate_size", 4 * width))
+        bytes_per_token = 4 * (HELD[0] * widest + HELD[1] * width)
+        return max(self.max_tokens, min(token_limit, free_bytes // 2 // bytes_per_token))
+
+
 @dataclass(kw_only=True, eq=False)
-class TransformerEncoder(Encoder):
+class TransformerEncoder(TokenModel, Encoder):
     """Sentences to vectors by one transformer; in float32 a vector does not depend on what else is
     in its batch.
     """
@@ -92,11 +233,10 @@ class TransformerEncoder(Encoder):
         if not hasattr(backbone, "hf_device_map"):
             backbone.to(self.machine.device)  # type: ignore[arg-type]  # transformers wraps `to` without its types
         self.layers.to(self.machine.device)
-        self._folder = Path(str(backbone.name_or_path))
-        self._words = len(backbone.get_input_embeddings().weight)  # type: ignore[arg-type]  # a table of vectors in every architecture
-        self._has_types = getattr(backbone.config, "type_vocab_size", 0) >= 2
+        self.read_words(Path(str(backbone.name_or_path)))
+        self.are_pairs_typed = getattr(backbone.config, "type_vocab_size", 0) >= 2
         # as Funnel's
-        self._are_sentences_typed = self._has_types and any(
+        self.are_sentences_typed = self.are_pairs_typed and any(
             self.tokenizer("a").get("token_type_ids", ())
         )
         self._unpooled = 0 if usage.includes_prompt else self._prompt_tokens()
@@ -122,11 +262,6 @@ class TransformerEncoder(Encoder):
     def pooling(self) -> str:
         """What makes one vector of token vectors; several poolings joined by "+"."""
         return self.usage.pooling
-
-    @property
-    def max_tokens(self) -> int:
-        """The longest input in tokens."""
-        return self.usage.reading.max_tokens
 
     @property
     def is_normalised(self) -> bool:
@@ -199,32 +334,16 @@ class TransformerEncoder(Encoder):
         ids = self.token_ids([""]).flat
         return len(ids) - int(ids[-1] in self.tokenizer.all_special_ids)
 
-    def _vector_of_no_tokens(self) -> Vectors:
+    def row_of_no_tokens(self) -> Vectors:
         """The vector of a text without any token, from a pooled vector of zeros; (dim,)."""
         width = int(self.backbone.config.hidden_size) * len(pooling_parts(self.pooling))
         with torch.inference_mode():
             zeros = torch.zeros(1, width, device=self.machine.device)
             return self._finish_vectors(zeros)[0].cpu().numpy()
 
-    def token_ids(self, texts: Sequence[Text], reading: Reading | None = None) -> TokenRows:
-        """The token ids of each text by READING, which defaults to the encoder's; the texts are all
-        sentences or all pairs.
-        """
-        if not texts:
-            return gather_rows([], np.zeros(0, np.bool_))
-        is_typed = self._are_sentences_typed if isinstance(texts[0], str) else self._has_types
-        return tokenise_texts(
-            self.tokenizer,
-            reading or self.usage.reading,
-            texts,
-            folder=self._folder,
-            has_types=is_typed,
-            words=self._words,
-        )
-
     def segments(self, ids: Tensor, types: Tensor | None = None) -> dict[str, Tensor]:
         """Return the token types, for architectures that distinguish them."""
-        if not self._has_types:
+        if not self.are_pairs_typed:
             return {}
         return {"token_type_ids": torch.zeros_like(ids) if types is None else types}
 
@@ -236,19 +355,8 @@ class TransformerEncoder(Encoder):
 
     def embed(self, sentences: Sequence[Text], progress: ProgressCallback | None = None) -> Vectors:
         """Return a vector for each of these distinct sentences."""
-        vectors = np.empty((len(sentences), self.dim), np.float32)
         with self._encoding(len(sentences)):
-            starts = range(0, len(sentences), TOKENISED_AT_ONCE)
-            tokenised_rows: Iterator[TokenRows] = (
-                self.token_ids(sentences[start : start + TOKENISED_AT_ONCE]) for start in starts
-            )
-            if is_asynchronous(self.machine.device):
-                tokenised_rows = read_ahead(tokenised_rows)
-            for start, rows in zip(starts, tokenised_rows, strict=True):
-                block = slice(start, start + TOKENISED_AT_ONCE)
-                self.count("truncated", sentences[block], rows.truncated)
-                self.count("unknown_texts", sentences[block], are_unknown(rows, self.tokenizer))
-                self._embed_rows(rows, vectors[block], start, len(sentences), progress)
+            vectors = self.compute(sentences, progress)
         refuse_not_finite(self.name, vectors)
         return vectors
 
@@ -256,7 +364,7 @@ class TransformerEncoder(Encoder):
         """Return a vector for each row of token ids, without dropout and without gradients."""
         vectors = np.empty((len(rows), self.dim), np.float32)
         with self._encoding(len(rows)):
-            self._embed_rows(rows, vectors, 0, len(rows), progress)
+            self.compute_rows(rows, vectors, 0, len(rows), progress)
         return vectors
 
     def token_vectors(self, sentence: str) -> WeightedTokens:
@@ -305,68 +413,3 @@ class TransformerEncoder(Encoder):
             self.backbone.train(was_training)
             if was_training or sentences >= MANY_SENTENCES:
                 self.forward.release()
-
-    def _embed_rows(
-        self,
-        rows: TokenRows,
-        vectors_out: Vectors,
-        done: int,
-        total: int,
-        progress: ProgressCallback | None,
-    ) -> None:
-        pad = int(self.tokenizer.pad_token_id or 0)
-        device = self.machine.device
-        filled = np.flatnonzero(rows.lengths)
-        batches = [
-            filled[batch] for batch in budget_batches(rows.lengths[filled], self._batch_tokens())
-        ]
-        if len(filled) < len(rows):  # the tokenizer adds nothing: no model computes such a row
-            vectors_out[rows.lengths == 0] = self._vector_of_no_tokens()
-            done += len(rows) - len(filled)
-
-        computed: list[tuple[NDArray[np.intp], Tensor]] = []  # and not yet copied
-
-        def copy_back() -> None:
-            """Copy all that is computed at once: the card does not wait after each batch."""
-            if computed:
-                row_indices, vectors = zip(*computed, strict=True)
-                vectors_out[np.concatenate(row_indices)] = torch.cat(vectors).cpu().numpy()
-                computed.clear()
-
-        def encode(batch: NDArray[np.intp]) -> Iterator[int]:
-            with torch.inference_mode(), self.machine.autocast():
-                padded = rows.padded(batch, pad, self.usage.reading.padding)
-                tensors = (send_tensor(torch.from_numpy(array), device) for array in padded)
-                vectors = self.forward_tokens(*tensors)
-                if is_asynchronous(device):
-                    computed.append((batch, vectors))
-                else:
-                    vectors_out[batch] = vectors.numpy()
-            yield len(batch)
-
-        def count(encoded: int) -> None:
-            nonlocal done
-            done += encoded
-            if sum(len(row_indices) for row_indices, _ in computed) >= TOKENISED_AT_ONCE:
-                copy_back()
-            if progress is not None:
-                progress(done, total)
-
-        batches_at_once = len(batches) // FEW_BATCHES if self.machine.has_cpu_engine else 1
-        run_in_threads(encode, batches, count, device, most=batches_at_once)
-        copy_back()
-
-    def _batch_tokens(self) -> int:
-        """Padded tokens in a batch: as many as pay, and as fit into half the memory that is
-        free.
-        """
-        device, config = self.machine.device, self.backbone.config
-        token_limit = BATCH_TOKENS[device.type]
-        if device.type != "cuda" or hasattr(self.backbone, "hf_device_map"):
-            return token_limit
-        free_bytes = torch.cuda.mem_get_info(device)[0]
-        free_bytes += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        width = int(config.hidden_size)
-        widest = int(getattr(config, "intermediate_size", 4 * width))
-        bytes_per_token = 4 * (HELD[0] * widest + HELD[1] * width)
-        return max(self.max_tokens, min(token_limit, free_bytes // 2 // bytes_per_token))

@@ -85,7 +85,7 @@ def test_batches_on_a_card_fit_into_its_memory(
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (int(free_gib * 2**30), 0))
     for kind in ("reserved", "allocated"):
         monkeypatch.setattr(torch.cuda, f"memory_{kind}", lambda _: 0)
-    assert encoder._batch_tokens() == tokens
+    assert encoder.batch_tokens() == tokens
 
 
 def test_long_sentences_are_cut_and_counted_once(small_bert: Path, cpu: Machine) -> None:
