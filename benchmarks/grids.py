@@ -20,10 +20,11 @@ from pathlib import Path
 from record import Measured, write
 
 from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source, open_parts
 from embedlab.experiments.cells import prepare_grid
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation, StoredScore
@@ -58,9 +59,7 @@ def grid_file(folder: Path, name: str, cells: int, seeds: int) -> Path:
 
 def plan_of(path: Path) -> GridPlan:
     """The plan of a grid file on the sample world."""
-    place = GridEnvironment(
-        runs=str(path.parent / "runs"), cache=str(path.parent / "cache"), data="tiny"
-    )
+    place = Settings(runs=path.parent / "runs", cache=path.parent / "cache", data=TINY_FOLDER)
     return expand_grid(load_grid(str(path)), place)
 
 

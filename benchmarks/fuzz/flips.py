@@ -44,7 +44,7 @@ from embedlab.encoders.device import Machine
 from embedlab.encoders.encoder import sentence_keys
 from embedlab.encoders.random_encoder import build_random_encoder
 from embedlab.encoders.vector_cache import EmbeddingCache
-from embedlab.experiments.plan import GridEnvironment, GridPlan, Variant
+from embedlab.experiments.plan import GridPlan, Variant, absolute_settings
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.reading import UsageOptions
 from embedlab.objectives.objective import build_objectives, read_heads
@@ -461,7 +461,7 @@ def _plan(world: World) -> Path:
         variants=(variant,),
         seeds=(1, 2),
         threads=1,
-        place=GridEnvironment.of(Settings(runs=folder, cache=world.folder / "cache")),
+        place=absolute_settings(Settings(runs=folder, cache=world.folder / "cache")),
     )
     plan.save()
     return folder

@@ -23,10 +23,12 @@ from damage import MUTATIONS
 from structures import ODD, change, command
 
 from embedlab.core.disk import sealed_json
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
+from embedlab.core.settings import Settings
 from embedlab.experiments.cells import Cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.progress import GridFollower
 from embedlab.runs import events
@@ -107,7 +109,7 @@ def write_world(folder: Path) -> None:
     (folder / "grid.toml").write_text(GRID)
     plan = expand_grid(
         load_grid(str(folder / "grid.toml")),
-        GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny"),
+        Settings(runs=folder / "runs", cache=folder / "cache", data=TINY_FOLDER),
     )
     plan.save()
     for cell in plan.cells:

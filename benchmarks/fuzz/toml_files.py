@@ -22,12 +22,11 @@ from campaign import Case, arguments, generator, report, timed
 from damage import MUTATIONS
 from structures import NAMES, ODD, change, command
 
-from embedlab.core.paths import recipes_folder
+from embedlab.core.paths import TINY_FOLDER, recipes_folder
 from embedlab.core.recipe import load_recipe
-from embedlab.core.settings import load_settings
+from embedlab.core.settings import Settings, load_settings
 from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.paper_file import PAPER_FILE, load_paper, paper_folder, read_paper
-from embedlab.experiments.plan import GridEnvironment
 from embedlab.experiments.planner import expand_grid
 from embedlab.objectives.needs import check_columns
 
@@ -75,7 +74,7 @@ def recipe(text: bytes, rng: random.Random, folder: Path) -> None:
 def grid(text: bytes, _rng: random.Random, folder: Path) -> None:
     """A user's grid, expanded to its cells as `grid run` does."""
     (folder / "mine.toml").write_bytes(text)
-    place = GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
+    place = Settings(runs=folder / "runs", cache=folder / "cache", data=TINY_FOLDER)
     expand_grid(
         with_fixed(load_grid(str(folder / "mine.toml")), ["encoder.model=unknown/nothing"]), place
     )

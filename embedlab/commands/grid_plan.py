@@ -125,7 +125,7 @@ def estimate(planned: PlannedGrid, entries: Sequence[CellEntry]) -> GridEstimate
         location = slurm or f"on the Ray cluster {options.cluster}"
     times = CellTimes.of(plan, entries)
     cost = times.cost(worker_count)
-    runs = plan.place.runs_folder
+    runs = plan.place.runs
     existing = next(path for path in (runs, *runs.parents) if path.is_dir())
     time, disk = cost.measured, "disk not known"
     if cost.seconds is not None:
@@ -198,7 +198,7 @@ def start_of(options: GridOptions, settings: Settings) -> str | None:
 
 def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
     from embedlab.experiments.grid_file import with_fixed
-    from embedlab.experiments.plan import GridEnvironment
+    from embedlab.experiments.plan import absolute_settings
     from embedlab.experiments.planner import expand_grid
 
     grid, start = _selected_grid(options), start_of(options, settings)
@@ -208,7 +208,7 @@ def _new_plan(options: GridOptions, settings: Settings) -> GridPlan:
         grid = replace(grid, threads=settings.threads)
     return expand_grid(
         grid,
-        GridEnvironment.of(settings),
+        absolute_settings(settings),
         seeds=range(1, options.seeds + 1) if options.seeds is not None else None,
     )
 
@@ -223,14 +223,14 @@ def _refuse_other_place(plan: GridPlan, settings: Settings) -> None:
     """Refuse a selection that differs from how the cells of a started grid are made, instead of
     ignoring it.
     """
-    from embedlab.experiments.plan import GridEnvironment
+    from embedlab.experiments.plan import SHARED, absolute_settings
 
-    default, selected_place = GridEnvironment(runs="", cache=""), GridEnvironment.of(settings)
-    keys = ("data", "offline", "allow_partial", "device", "precision", "deterministic")
+    default, selected = Settings(), absolute_settings(settings)
     other_settings = [
-        key
-        for key in keys
-        if getattr(selected_place, key) not in {getattr(default, key), getattr(plan.place, key)}
+        name
+        for name in SHARED
+        if name != "cache"
+        and getattr(selected, name) not in {getattr(default, name), getattr(plan.place, name)}
     ]
     other_settings += ["threads"] if settings.threads not in {None, plan.threads} else []
     if other_settings:

@@ -333,12 +333,12 @@ def select_rows(
         limit_to_profile,
         with_chosen_rates,
     )
-    from embedlab.experiments.plan import GridEnvironment
+    from embedlab.experiments.plan import absolute_settings
 
     table, unprofiled = limit_to_profile(table, options.profile)
     table, foreign_rows = limit_to_encoder(table, start)
     table, notes = with_chosen_rates(
-        table, GridEnvironment.of(settings), options.all_overrides, start
+        table, absolute_settings(settings), options.all_overrides, start
     )
     if foreign_rows:
         notes.append(f"left out with one encoder for every row: {', '.join(foreign_rows)}")
@@ -388,12 +388,12 @@ def plan_table(
     Those whose data is missing are left out if LEAVES_OUT, and refused otherwise.
     """
     from embedlab.experiments.paper_trainings import expand_table
-    from embedlab.experiments.plan import GridEnvironment
+    from embedlab.experiments.plan import absolute_settings
 
     overrides = [*([f"encoder.model={start}"] if start is not None else []), *options.all_overrides]
     return expand_table(
         table,
-        GridEnvironment.of(settings),
+        absolute_settings(settings),
         seeds=seeds_of(table, options),
         threads=settings.threads or 1,
         overrides=overrides,

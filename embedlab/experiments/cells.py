@@ -20,7 +20,7 @@ from embedlab.core.disk import as_disk_errors, is_locked, take_lock, wait_for_lo
 from embedlab.core.errors import ExitCode, UsageError
 from embedlab.core.foreign_files import open_own
 from embedlab.core.python_processes import python_command
-from embedlab.experiments.plan import Cell, GridFolder, GridPlan
+from embedlab.experiments.plan import Cell, GridFolder, GridPlan, shared_values
 from embedlab.runs.events import Attempt, EventLog, tail
 from embedlab.runs.launch import Detached, start_detached, start_run
 from embedlab.runs.status import run_status
@@ -203,7 +203,8 @@ def next_command(plan: GridPlan, cell: Cell, *, gpus: int = 1) -> list[str] | No
 
 def cell_environment(plan: GridPlan, gpu: str | None) -> dict[str, str]:
     """Return the environment of a cell's process: the grid's settings, its threads, and its GPU."""
-    settings = {**vars(plan.place), "threads": plan.threads, "format": "json"}
+    settings = {"runs": plan.place.runs, **shared_values(plan.place)}
+    settings |= {"threads": plan.threads, "format": "json"}
     variables = {
         f"EMBEDLAB_{key.upper()}": "" if value is None else str(value)
         for key, value in settings.items()

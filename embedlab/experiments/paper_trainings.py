@@ -21,9 +21,10 @@ from embedlab.core.recipe import (
     recipe_table,
     recipe_to_table,
 )
+from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import with_full_keys
 from embedlab.experiments.paper_table import ENCODER, PaperTable, RowSource
-from embedlab.experiments.plan import GridEnvironment, GridFolder, GridPlan, Variant
+from embedlab.experiments.plan import GridFolder, GridPlan, Variant
 from embedlab.experiments.planner import RecipeVariants, run_identity, with_existing_runs
 from embedlab.runs.status import last_dev, run_status, trained_flaw
 
@@ -157,7 +158,7 @@ def _started(source: RowSource) -> RowSource:
 
 def expand_table(
     table: PaperTable,
-    place: GridEnvironment,
+    place: Settings,
     *,
     seeds: Sequence[int],
     threads: int,
@@ -196,7 +197,7 @@ def expand_table(
         return TablePlan(plan=None, variants={}, absent=absent)
     # With one encoder for all, several rows may be the same training: that of the first of them.
     first_variants = {run_identity(variant.run): variant for variant in reversed(variants.values())}
-    distinct = with_existing_runs([*reversed(first_variants.values())], place.runs_folder)
+    distinct = with_existing_runs([*reversed(first_variants.values())], place.runs)
     by_identity = {run_identity(variant.run): variant for variant in distinct}
     plan = GridPlan(
         name=f"{table.paper}-{table.name}"
@@ -264,7 +265,7 @@ def expected_recipe(
 
 
 def with_chosen_rates(
-    table: PaperTable, place: GridEnvironment, overrides: Sequence[str], encoder: str | None
+    table: PaperTable, place: Settings, overrides: Sequence[str], encoder: str | None
 ) -> tuple[PaperTable, list[str]]:
     """Return TABLE with the rates that its paper's grids chose, and a note for each such grid.
 
@@ -276,7 +277,7 @@ def with_chosen_rates(
     chosen: dict[str, dict[str, float]] = {}  # by the training's key
     notes = []
     for grid, stages in table.rates.items():
-        file = GridFolder.of(place.runs_folder, grid).plan_file
+        file = GridFolder.of(place.runs, grid).plan_file
         plan = GridPlan.load(file) if file.is_file() else None
         scores = _dev_scores(plan) if plan is not None and plan.place.data == place.data else {}
         if plan is None or not scores:

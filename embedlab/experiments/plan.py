@@ -16,7 +16,7 @@ from embedlab.core.names import task_names
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.paths import INSIDE, data_name, recipes_folder
 from embedlab.core.recipe import Seed, Threads
-from embedlab.core.schema import read_json
+from embedlab.core.schema import build, read_json
 from embedlab.core.settings import Settings
 from embedlab.runs.store import GRIDS, RunFolder, find_moved_folder
 
@@ -29,61 +29,48 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]+)?")  # as JSON 
 LONGEST_NAME = 150  # of a grid; its runs add a label and a hash
 
 
-@dataclass(frozen=True, kw_only=True)
-class GridEnvironment:
-    """The folders and preferences that all cells of a grid share; folders are absolute."""
+# the settings that all cells of a grid share, beside the folder of its runs
+SHARED = ("cache", "data", "offline", "allow_partial", "device", "precision", "deterministic")
 
-    runs: str
-    cache: str
-    data: str | None = None
-    offline: bool = False
-    allow_partial: bool = False
-    device: str = "auto"
-    precision: str = "auto"
-    deterministic: bool = False
 
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Return the folders and the machine of this invocation's SETTINGS."""
-        return cls(
-            runs=str(settings.runs.absolute()),
-            cache=str(settings.cache.absolute()),
-            data=data_name(settings.data.absolute()) if settings.data is not None else None,
-            offline=settings.offline,
-            allow_partial=settings.allow_partial,
-            device=settings.device,
-            precision=settings.precision,
-            deterministic=settings.deterministic,
-        )
+def absolute_settings(settings: Settings) -> Settings:
+    """Return SETTINGS with absolute folders, as the cells of a grid get them."""
+    data = settings.data.absolute() if settings.data is not None else None
+    return replace(
+        settings, runs=settings.runs.absolute(), cache=settings.cache.absolute(), data=data
+    )
 
-    @property
-    def runs_folder(self) -> Path:
-        """Return the folder of the cells' runs."""
-        return Path(self.runs)
 
-    def to_values(self) -> dict[str, Any]:
-        """Return the values stored in a plan, relative to the runs folder, which is where the plan
-        is.
-        """
-        values = {**vars(self)}
-        del values["runs"]
-        if not self.deterministic:
-            del values["deterministic"]
-        for key in ("cache", "data"):
-            is_name = values[key] in {None, *(str(self.runs_folder / name) for name in INSIDE)}
-            if not is_name and Path(values[key]).is_relative_to(self.runs_folder):
-                values[key] = str(Path(values[key]).relative_to(self.runs_folder))
-        return values
+def shared_values(settings: Settings) -> dict[str, Any]:
+    """Return the SHARED settings by name; data inside embedlab is a name too."""
+    values = {name: getattr(settings, name) for name in SHARED}
+    if settings.data is not None:
+        values["data"] = data_name(settings.data)
+    return values
 
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any], runs_folder: Path) -> Self:
-        """Return the place from what `to_values` returned, in this runs folder."""
-        inner_paths = {
-            key: str(runs_folder / values[key])
-            for key in ("cache", "data")
-            if values[key] and values[key] not in INSIDE
-        }
-        return cls(**{**values, **inner_paths, "runs": str(runs_folder)})
+
+def _stored_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that a plan stores; folders are relative to the runs folder, which is
+    where the plan is.
+    """
+    values = shared_values(settings)
+    if not settings.deterministic:
+        del values["deterministic"]
+    for name in ("cache", "data"):
+        folder = getattr(settings, name)
+        if folder is not None and folder.is_relative_to(settings.runs):
+            inner = str(folder.relative_to(settings.runs))
+            values[name] = inner if inner not in INSIDE else folder
+    return values
+
+
+def _settings_in(runs: Path, stored: Mapping[str, Any], where: Path) -> Settings:
+    """Return what `_stored_settings` gave, in this runs folder; errors name WHERE."""
+    values = {name: stored[name] for name in SHARED if name in stored}
+    for name in ("cache", "data"):
+        if (folder := values.get(name)) is not None:
+            values[name] = INSIDE.get(folder, runs / folder)
+    return build(Settings, {**values, "runs": runs}, where=f"{where}: place")
 
 
 @cache
@@ -120,11 +107,6 @@ class Variant:
     def tasks(self) -> Mapping[str, tuple[str, ...]]:
         """Return the stored evaluations of a cell; see `stored_evaluations`."""
         return stored_evaluations(tuple(self.recipe["evaluate"]["tasks"]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _StoredPlace(GridEnvironment):
-    runs: str | None = None  # type: ignore[assignment]  # not stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +153,7 @@ class GridPlan:
     seeds: tuple[Seed, ...]
     # of each cell, independent of parallel cells: sums in another order differ in their last digits
     threads: Threads
-    place: GridEnvironment
+    place: Settings  # of `absolute_settings`
 
     def __len__(self) -> int:
         return len(self.variants) * len(self.seeds)
@@ -194,7 +176,7 @@ class GridPlan:
             number=number,
             variant=self.variants[column],
             seed=self.seeds[row],
-            runs=self.place.runs_folder,
+            runs=self.place.runs,
         )
 
     def value(self, axis: str, label: str) -> int | float | str:
@@ -207,7 +189,7 @@ class GridPlan:
     @property
     def folder(self) -> "GridFolder":
         """The folder of the grid's own state."""
-        return GridFolder.of(self.place.runs_folder, self.name)
+        return GridFolder.of(self.place.runs, self.name)
 
     def save(self) -> None:
         """Write the plan as JSON into the grid's folder."""
@@ -219,7 +201,7 @@ class GridPlan:
             {
                 **vars(self),
                 "schema": SCHEMA,
-                "place": self.place.to_values(),
+                "place": _stored_settings(self.place),
                 "variants": [vars(variant) for variant in self.variants],
             }
         )
@@ -230,7 +212,7 @@ class GridPlan:
         stored = read_json(_Stored, text, where=where, schema=SCHEMA, hint=_ANEW)
         values = {name: value for name, value in vars(stored).items() if name != "schema"}
         values["variants"] = tuple(_variant(variant, runs_folder) for variant in stored.variants)
-        values["place"] = GridEnvironment.from_values(vars(stored.place), runs_folder)
+        values["place"] = _settings_in(runs_folder, stored.place, where)
         return cls(**values)
 
     @classmethod
@@ -267,7 +249,7 @@ class _Stored(GridPlan):
     """The content of a plan's file."""
 
     schema: int
-    place: _StoredPlace
+    place: dict[str, Any]  # type: ignore[assignment]
 
 
 def _variant(stored: Variant, runs_folder: Path) -> Variant:

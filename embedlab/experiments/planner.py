@@ -19,7 +19,7 @@ from typing import Any
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.nearest import nearest_hint
 from embedlab.core.overrides import CHOICES, IN_STAGE, PROFILE, TASK, set_values
-from embedlab.core.paths import TINY_FOLDER, absolute_paths, data_folder, file_hash
+from embedlab.core.paths import TINY_FOLDER, absolute_paths, file_hash
 from embedlab.core.plugins import identity
 from embedlab.core.printable import first_few
 from embedlab.core.recipe import (
@@ -32,11 +32,12 @@ from embedlab.core.recipe import (
     recipe_to_table,
 )
 from embedlab.core.schema import TomlTable
+from embedlab.core.settings import Settings
 from embedlab.data.file_name import file_path, is_hub_name, is_pair_file, is_row_file
 from embedlab.data.published import datasets_of
 from embedlab.data.source import Source, dataset
 from embedlab.experiments.grid_file import RECIPE_AXIS, Grid
-from embedlab.experiments.plan import GridEnvironment, GridPlan, Variant, stored_evaluations
+from embedlab.experiments.plan import GridPlan, Variant, stored_evaluations
 from embedlab.models.catalog import finished_seeds, starting_location
 from embedlab.models.folder import read_usage
 from embedlab.models.folder_identity import missed_files, used_fingerprint, weights_fingerprint
@@ -48,9 +49,7 @@ _LAST_SECTIONS = ("mix", "evaluate", "max_steps")  # of a recipe, behind encoder
 MOST_CELLS = 100_000  # before skips; a mistake in an axis would be counted for ever
 
 
-def expand_grid(
-    grid: Grid, place: GridEnvironment, *, seeds: Sequence[int] | None = None
-) -> GridPlan:
+def expand_grid(grid: Grid, place: Settings, *, seeds: Sequence[int] | None = None) -> GridPlan:
     """Return the plan of GRID in the folders of PLACE; SEEDS replaces the file's.
 
     A base recipe without the key of an axis has one cell along that axis, as a baseline does; an
@@ -75,7 +74,7 @@ def expand_grid(
     variants = [variant for base in bases for variant in _variants(grid, base)]
     if not variants:
         raise UsageError(f"{grid.where}: its skips leave no cell", hint="remove one of them")
-    variants = with_existing_runs(variants, place.runs_folder)
+    variants = with_existing_runs(variants, place.runs)
     used_labels = {axis: {variant.labels.get(axis) for variant in variants} for axis in grid.axes}
     return GridPlan(
         name=grid.name,
@@ -172,7 +171,7 @@ class RecipeVariants:
         where: str,
         tasks: Sequence[str] | None,
         threads: int,
-        place: GridEnvironment,
+        place: Settings,
     ) -> None:
         self.name, self.fixed, self.experiment = recipe, fixed, experiment
         self.threads, self.place = threads, place
@@ -188,7 +187,7 @@ class RecipeVariants:
         }
         # many variants share an encoder and data: they are looked at once
         self._facts = cache(self._decisive)
-        self._start = cache(partial(starting_location, runs_folder=place.runs_folder))
+        self._start = cache(partial(starting_location, runs_folder=place.runs))
 
     def _resolved(self, overrides: Sequence[str], where: str = "") -> Recipe:
         """Return the recipe with the fixed values and OVERRIDES; errors add WHERE."""
@@ -245,7 +244,7 @@ class RecipeVariants:
         Tasks and the log do not: with other tasks, only the evaluation is repeated. A folder counts
         by its content, not its path.
         """
-        source, section = source_of(self.place), json.loads(text)
+        source, section = Source.from_settings(self.place), json.loads(text)
         if name == "encoder":
             if (folder := Path(section["model"])).is_dir():
                 usage = read_usage(folder, UsageOptions(pooling=section["pooling"]))
@@ -290,21 +289,10 @@ def run_identity(run: str) -> str:
     return run.rpartition(".")[2]
 
 
-def source_of(place: GridEnvironment) -> Source:
-    """Return the source of the data for the cells of a grid."""
-    return Source(
-        folder=data_folder(Path(place.data)) if place.data is not None else None,
-        offline=place.offline,
-        allow_partial=place.allow_partial,
-    )
-
-
-def stage_rows(stage: TomlTable, place: GridEnvironment) -> float:
+def stage_rows(stage: TomlTable, place: Settings) -> float:
     """Return about how many rows a stage reads, over all epochs."""
-    data = stage["data"]
-    counts = [
-        (name, part_state(source_of(place), name, data["split"]).rows) for name in data["datasets"]
-    ]
+    data, source = stage["data"], Source.from_settings(place)
+    counts = [(name, part_state(source, name, data["split"]).rows) for name in data["datasets"]]
     counts += [(Path(file).name, file_state(file).rows) for file in data.get("files", ())]
     limit, shares = data.get("rows"), data.get("shares", {})
     total = 0.0

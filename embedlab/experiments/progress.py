@@ -14,8 +14,9 @@ from types import MappingProxyType
 
 from embedlab.core.errors import EmbedlabError
 from embedlab.core.recipe import Recipe, recipe_to_table
+from embedlab.core.settings import Settings
 from embedlab.experiments.cells import CellEntry, Cells, CellState
-from embedlab.experiments.plan import Cell, GridEnvironment, GridFolder, GridPlan
+from embedlab.experiments.plan import Cell, GridFolder, GridPlan
 from embedlab.models.folder_files import weight_files
 from embedlab.runs import events
 from embedlab.runs.store import GRIDS, RunFolder
@@ -155,14 +156,12 @@ START_UP = "start-up"  # what a cell takes beside its training and its tasks
 GRIDS_READ, CELLS_READ = 5, 20  # the newest grids, and cells of each
 
 
-def measured_seconds(
-    place: GridEnvironment, encoders: Collection[str]
-) -> Mapping[tuple[str, str], float]:
+def measured_seconds(place: Settings, encoders: Collection[str]) -> Mapping[tuple[str, str], float]:
     """Return the mean seconds of a row of TRAINING, of the START_UP and of each task, by (encoder,
     work), from cells of earlier grids that started from one of ENCODERS.
     """
     timings: dict[tuple[str, str], list[float]] = {}
-    for run, spent_s in _finished_cells(place.runs_folder):
+    for run, spent_s in _finished_cells(place.runs):
         with suppress(EmbedlabError, OSError):  # a damaged run says nothing of the time
             recipe = run.recipe()
             if (encoder := recipe.encoder.model) in encoders:
@@ -188,9 +187,7 @@ def _finished_cells(runs: Path) -> Iterator[tuple[RunFolder, float]]:
                     yield RunFolder.of(runs, name, int(seed)), seconds
 
 
-def _of_run(
-    run: RunFolder, recipe: Recipe, place: GridEnvironment, whole_s: float
-) -> Mapping[str, float]:
+def _of_run(run: RunFolder, recipe: Recipe, place: Settings, whole_s: float) -> Mapping[str, float]:
     """Return the seconds of a row of TRAINING, of each task, one after another from its end, and of
     the START_UP; nothing if they do not fit into the whole time.
     """

@@ -165,7 +165,7 @@ def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(
     )
     monkeypatch.setattr("embedlab.commands.grid_run.run_cell", lambda *_: None)
     assert main(["grid", "run", "mine.toml", "--data", "tiny", "--cell", "2"]) == ExitCode.OK
-    assert GridPlan.find(plan.place.runs_folder, "mine").axes["optim.lr"] == ("1e-05", "3e-05")
+    assert GridPlan.find(plan.place.runs, "mine").axes["optim.lr"] == ("1e-05", "3e-05")
 
 
 def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(

@@ -11,7 +11,7 @@ from docs.blocks import ROOT, blocks_of
 from embedlab.core.settings import load_settings
 from embedlab.experiments.cells import cell_environment
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan, absolute_settings
 from embedlab.experiments.planner import expand_grid
 from tests.cli.conftest import Embedlab
 
@@ -125,7 +125,7 @@ def test_a_grid_trains_again_when_the_code_of_its_objective_changed(
 
     def plan() -> GridPlan:
         return expand_grid(
-            load_grid("grid.toml"), GridEnvironment.of(load_settings({"data": "tiny"})[0])
+            load_grid("grid.toml"), absolute_settings(load_settings({"data": "tiny"})[0])
         )
 
     before = plan()

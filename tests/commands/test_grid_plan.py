@@ -11,10 +11,7 @@ from embedlab.commands.grid_plan import (
     plan_grid,
 )
 from embedlab.commands.grid_run import planned_grid
-from embedlab.core.paths import STARTER, STARTER_FOLDER
 from embedlab.core.settings import Settings
-from embedlab.experiments.plan import GridEnvironment
-from embedlab.experiments.planner import source_of
 from tests.experiments.conftest import SHORT
 
 OPEN = SHORT.replace('encoder = "nobody/nothing"\n', "")
@@ -50,10 +47,3 @@ def test_seeds_threads_and_overrides_of_a_plan(settings: Settings) -> None:
     plan = plan_grid(options, dataclasses.replace(settings, threads=2)).plan
     assert (len(plan), plan.seeds, plan.threads) == (9, (1, 2, 3), 2)
     assert {variant.recipe["stage"][0]["optim"]["epochs"] for variant in plan.variants} == {2.0}
-
-
-def test_a_stored_plan_finds_the_starter_set_again(tmp_path: Path) -> None:
-    place = GridEnvironment.of(Settings(runs=tmp_path / "runs", data=STARTER_FOLDER))
-    again = GridEnvironment.from_values(place.to_values(), tmp_path / "moved" / "runs")
-    assert again.data == STARTER
-    assert source_of(again).folder == STARTER_FOLDER

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import xxhash
 
+from embedlab.core.paths import TINY_FOLDER
+from embedlab.core.settings import Settings
 from embedlab.experiments.cells import Cells, prepare_grid
 from embedlab.experiments.executors.executor import LocalTasks, run_cells
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.single_cell import finish_patiently
 
@@ -37,9 +39,9 @@ encoder = "nobody/nothing"
 SHORT = GRID.replace('"cls", "mean"', '"cls"').replace("[1, 2]", "[1]")
 
 
-def place_in(folder: Path) -> GridEnvironment:
+def place_in(folder: Path) -> Settings:
     """Where runs lie in FOLDER/runs and read `--data tiny`."""
-    return GridEnvironment(runs=str(folder / "runs"), cache=str(folder / "cache"), data="tiny")
+    return Settings(runs=folder / "runs", cache=folder / "cache", data=TINY_FOLDER)
 
 
 def plan_of(folder: Path, text: str = GRID) -> GridPlan:
@@ -68,7 +70,7 @@ def work_here(plan: GridPlan) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> GridEnvironment:
+def place(tmp_path: Path) -> Settings:
     return place_in(tmp_path)
 
 

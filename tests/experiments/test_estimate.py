@@ -27,7 +27,7 @@ def cost_of(plan: GridPlan, workers: int = 1) -> Cost:
 
 
 def write_run(plan: GridPlan, name: str, written: list[events.Event]) -> None:
-    run = RunFolder.of(plan.place.runs_folder, name, 1)
+    run = RunFolder.of(plan.place.runs, name, 1)
     begin_run(run, from_table(dict(plan.variants[0].recipe), name=name, where="here"), *written)
 
 
@@ -60,7 +60,7 @@ def test_a_cell_takes_a_start_the_rows_of_its_training_and_its_tasks(
 
 def write_cell(plan: GridPlan, name: str, whole_s: float) -> None:
     """Write the attempts of a cell of an earlier grid, whose run has this NAME."""
-    earlier = GridFolder.of(plan.place.runs_folder, f"grid-{name}")
+    earlier = GridFolder.of(plan.place.runs, f"grid-{name}")
     with events.EventLog(earlier.cells / f"{name}@1.jsonl") as log:
         log.append(events.Attempt(state="failed", errors=1, seconds=20.0))
         log.append(events.Attempt(state="done", seconds=whole_s - 20.0))
@@ -94,13 +94,13 @@ def earlier(short_plan: GridPlan) -> None:
 @pytest.mark.usefixtures("earlier")
 def test_a_damaged_run_says_nothing_of_the_time_and_stops_nothing(short_plan: GridPlan) -> None:
     assert cost_of(short_plan).measured == "sts not measured yet"
-    RunFolder.of(short_plan.place.runs_folder, "other", 1).recipe_file.write_text("no toml at all")
+    RunFolder.of(short_plan.place.runs, "other", 1).recipe_file.write_text("no toml at all")
     assert cost_of(short_plan).seconds is None
 
 
 @pytest.mark.usefixtures("earlier")
 def test_a_copy_of_attempts_under_another_name_is_of_no_cell(short_plan: GridPlan) -> None:
-    cells = GridFolder.of(short_plan.place.runs_folder, "grid-other").cells
+    cells = GridFolder.of(short_plan.place.runs, "grid-other").cells
     shutil.copy(cells / "other@1.jsonl", cells / "other@1 (copy).jsonl")
     assert cost_of(short_plan).measured == "sts not measured yet"
 
@@ -114,7 +114,7 @@ def test_scoring_of_earlier_grids_is_part_of_the_estimate_and_the_time_left_move
         ("resumed", now - 600.0, 170.0),
     ):  # trained for 100 s
         write_run(short_plan, name, [started(ended - 100.0), finished(ended)])
-        run = RunFolder.of(short_plan.place.runs_folder, name, 1)
+        run = RunFolder.of(short_plan.place.runs, name, 1)
         run.evaluations.mkdir()
         (run.evaluations / "sts.json").write_text("{}")
         os.utime(run.evaluations / "sts.json", (now, now))

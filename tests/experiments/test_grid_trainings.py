@@ -8,10 +8,12 @@ import tomli_w
 from safetensors.numpy import save_file
 
 from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.paths import STARTER_FOLDER
 from embedlab.core.recipe import recipe_table
+from embedlab.core.settings import Settings
 from embedlab.data.source import Source
 from embedlab.experiments.grid_file import grid_names, load_grid, with_fixed
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.planner import expand_grid
 from tests.experiments.conftest import GRID, plan_of
 from tests.refusal import refused
@@ -32,7 +34,7 @@ def test_cells_are_all_combinations_with_each_seed(plan: GridPlan) -> None:
 
 def test_a_plan_reads_back_from_its_file(plan: GridPlan) -> None:
     plan.save()
-    read = GridPlan.find(plan.place.runs_folder, plan.name)
+    read = GridPlan.find(plan.place.runs, plan.name)
     assert (read, read.to_json()) == (plan, plan.to_json())
     plan.folder.plan_file.write_text("{")
     with pytest.raises(MissingError, match=r"plan\.json. is damaged"):
@@ -40,24 +42,33 @@ def test_a_plan_reads_back_from_its_file(plan: GridPlan) -> None:
 
 
 def test_a_plan_goes_where_its_runs_folder_goes(plan: GridPlan, tmp_path: Path) -> None:
-    former, now = plan.place.runs_folder, tmp_path / "new" / "place"
+    former, now = plan.place.runs, tmp_path / "new" / "place"
     start = Path("start", "seed-1", "model")
     (former / start).mkdir(parents=True)
     recipe = {**plan.variants[0].recipe, "encoder": {"model": str(former / start)}}
     variants = tuple(replace(one, recipe=recipe) for one in plan.variants)
-    inside = replace(plan.place, cache=str(former / "cache"), data=str(tmp_path / "data"))
+    inside = replace(plan.place, cache=former / "cache", data=tmp_path / "data")
     replace(plan, place=inside, variants=variants).save()
     now.parent.mkdir()
     former.rename(now)
     moved = GridPlan.find(now, plan.name)
-    assert moved.place == replace(inside, runs=str(now), cache=str(now / "cache"))
+    assert moved.place == replace(inside, runs=now, cache=now / "cache")
     assert moved.cell(1).run.path.is_relative_to(now)
     assert moved.variants[-1].recipe["encoder"]["model"] == str(now / start)
     assert str(former) not in moved.to_json()
 
 
+def test_a_stored_plan_finds_the_starter_set_again_where_a_folder_has_its_name(
+    plan: GridPlan,
+) -> None:
+    for data in (STARTER_FOLDER, plan.place.runs / "starter"):
+        stored = replace(plan, place=replace(plan.place, data=data))
+        stored.save()
+        assert GridPlan.find(plan.place.runs, plan.name) == stored
+
+
 @pytest.mark.parametrize("name", grid_names())
-def test_every_shipped_grid_expands(name: str, place: GridEnvironment) -> None:
+def test_every_shipped_grid_expands(name: str, place: Settings) -> None:
     assert len(expand_grid(load_grid(name), place)) > 1
 
 

@@ -14,7 +14,6 @@ from benchmarks.pair_frames import pair_table
 from embedlab.analysis.evidence import ModelColumns
 from embedlab.commands.grid import ScoresOptions, grid_scores
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.settings import Settings
 from embedlab.data.source import Source, open_parts
 from embedlab.experiments.item_ties import ItemTies
 from embedlab.experiments.pivot import Pivot, ScoreFilter, pivot
@@ -97,7 +96,7 @@ def test_the_table_says_whether_ties_are_over_items_or_over_seeds_alone(
 ) -> None:
     plan, _ = scored
     options = ScoresOptions(grid="mine", by=MEASURE.by, score="sts12")
-    settings = Settings(runs=Path(plan.place.runs), cache=Path(plan.place.cache), data=TINY_FOLDER)
+    settings = plan.place
     by_pairs = grid_scores(options, settings)
     assert any("over items and seeds" in note for note in by_pairs.table.notes)
     assert all("test:dyadic" in line for line in by_pairs.table.signatures.values())

@@ -11,6 +11,7 @@ from embedlab.analysis.claims import ClaimedDifference
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import load_recipe, recipe_to_table
+from embedlab.core.settings import Settings
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.matching_runs import (
@@ -31,7 +32,6 @@ from embedlab.experiments.paper_trainings import (
     trainings,
     with_chosen_rates,
 )
-from embedlab.experiments.plan import GridEnvironment
 from embedlab.experiments.planner import expand_grid
 from embedlab.experiments.row_order import PairOrder
 from embedlab.runs.events import Finished
@@ -48,19 +48,17 @@ def one(paper: str, name: str) -> PaperTable:
     return limit_to_encoder(table, ENCODER)[0]
 
 
-def cells(table: PaperTable, place: GridEnvironment, *overrides: str) -> TablePlan:
+def cells(table: PaperTable, place: Settings, *overrides: str) -> TablePlan:
     return expand_table(table, place, seeds=[1, 2], threads=1, overrides=[*SETS, *overrides])
 
 
-def runs_of(
-    table: PaperTable, place: GridEnvironment, encoder: str | None = ENCODER
-) -> dict[str, str]:
+def runs_of(table: PaperTable, place: Settings, encoder: str | None = ENCODER) -> dict[str, str]:
     """The runs in PLACE that fill rows of TABLE, by the keys of their trainings."""
-    return find_runs_of(table, place.runs_folder, (), encoder)
+    return find_runs_of(table, place.runs, (), encoder)
 
 
 def make_run(
-    place: GridEnvironment,
+    place: Settings,
     name: str,
     *overrides: str,
     recipe: str = "snli-supcl",
@@ -68,12 +66,12 @@ def make_run(
 ) -> None:
     """A finished run, as far as its name, its recipe and its model's folder go."""
     for seed in seeds:
-        run = RunFolder.of(place.runs_folder, name, seed)
+        run = RunFolder.of(place.runs, name, seed)
         run.model.mkdir(parents=True)
         store_recipe(run, load_recipe(recipe, overrides, encoder=ENCODER))
 
 
-def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridEnvironment) -> None:
+def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: Settings) -> None:
     found = cells(one("chen", "table7"), place).plan
     assert found is not None
     assert [variant.recipe["mix"]["combine"] for variant in found.variants] == [
@@ -95,12 +93,12 @@ def test_stages_of_two_recipes_and_the_mix_reach_the_cell(place: GridEnvironment
     ],
 )
 def test_a_key_that_distinguishes_rows_cannot_be_set_for_all(
-    place: GridEnvironment, paper: str, table: str, key: str
+    place: Settings, paper: str, table: str, key: str
 ) -> None:
     with pytest.raises(UsageError) as trained:
         cells(one(paper, table), place, f"{key}=2")
     with pytest.raises(UsageError) as found:  # all rows would take one run
-        find_runs_of(one(paper, table), place.runs_folder, [f"{key}=2"], ENCODER)
+        find_runs_of(one(paper, table), place.runs, [f"{key}=2"], ENCODER)
     for error in (trained, found):
         assert repr(key) in error.value.message
 
@@ -130,7 +128,7 @@ def test_a_claim_leaves_its_two_rows_their_parts_and_the_columns_it_is_about() -
 
 
 def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the_rows_differ_in(
-    place: GridEnvironment,
+    place: Settings,
 ) -> None:
     table = one("liao", "table6")
     make_run(place, "mine", "objective.weight=0.1", "optim.lr=3e-5")
@@ -141,12 +139,12 @@ def test_a_row_takes_the_run_of_its_very_recipe_then_one_that_agrees_in_what_the
     found = runs_of(table, place)
     rows = {row: found.get(key) for key, (row, _) in trainings(table).items()}
     assert rows == {"0.1": "exact", "0.3": "near", "0.5": None, "0.7": None, "0.9": "other"}
-    shutil.rmtree(place.runs_folder / "exact")
+    shutil.rmtree(place.runs / "exact")
     assert "mine" in runs_of(table, place).values()
 
 
 def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_some(
-    place: GridEnvironment,
+    place: Settings,
 ) -> None:
     table = one("liao", "table6")
     for name, *values in (("a", "optim.epochs=6.0"), ("z", "optim.epochs=0.5")):
@@ -155,29 +153,29 @@ def test_rows_are_filled_from_runs_that_differ_in_nothing_else_where_there_are_s
     make_run(place, "z-0.9", "objective.weight=0.9", "optim.epochs=0.5")
     found = runs_of(table, place)
     assert set(found.values()) == {"z-0.1", "z-0.3", "z-0.9"}
-    assert differing_settings(table, place.runs_folder, found) == {}
+    assert differing_settings(table, place.runs, found) == {}
 
 
-def test_runs_that_differ_in_more_than_the_rows_are_reported(place: GridEnvironment) -> None:
+def test_runs_that_differ_in_more_than_the_rows_are_reported(place: Settings) -> None:
     table = one("liao", "table6")
     make_run(place, "long", "objective.weight=0.1", "optim.epochs=6.0")
     make_run(place, "short", "objective.weight=0.9", "optim.epochs=0.5", "data.rows=50")
     found = runs_of(table, place)
     assert set(found.values()) == {"long", "short"}
-    assert differing_settings(table, place.runs_folder, found) == {
+    assert differing_settings(table, place.runs, found) == {
         "stage.0.optim.epochs": ["6.0", "0.5"],
         "stage.0.data.rows": ["null", "50"],
     }
 
 
 def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
-    place: GridEnvironment,
+    place: Settings,
 ) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "s", recipe="sbert", seeds=(1, 2, 3))
     make_run(place, "d", recipe="defsent", seeds=(2, 3, 4))
     run_of = runs_of(table, place)
-    models = RowModels(table=table, runs=place.runs_folder, run_of=run_of, encoder=ENCODER)
+    models = RowModels(table=table, runs=place.runs, run_of=run_of, encoder=ENCODER)
 
     def names(row: str) -> list[str]:
         return [member.name for member in models.members(table.sources[f"BERT-base {row}"])]
@@ -202,7 +200,7 @@ def test_combinations_match_their_parts_by_seed_and_the_control_couples_seeds(
 
 
 def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
-    place: GridEnvironment,
+    place: Settings,
 ) -> None:
     table = one("tsukagoshi", "table3")
     make_run(place, "liaos-baseline", recipe="snli-ce")
@@ -212,12 +210,12 @@ def test_a_run_of_another_recipe_fills_no_row_though_its_objective_is_the_same(
 
 
 def test_a_run_that_started_from_another_run_fills_no_row_of_its_last_recipe(
-    place: GridEnvironment,
+    place: Settings,
 ) -> None:
     (table,) = select_tables("chen", "table2")
     make_run(place, "pre-nli", recipe="multitask-pretrain-nli")
-    for start in ("pre-nli", "pre-nli@1", str(place.runs_folder / "pre-nli" / "seed-1" / "model")):
-        run = RunFolder.of(place.runs_folder, "further", 1)
+    for start in ("pre-nli", "pre-nli@1", str(place.runs / "pre-nli" / "seed-1" / "model")):
+        run = RunFolder.of(place.runs, "further", 1)
         run.model.mkdir(parents=True, exist_ok=True)
         store_recipe(run, load_recipe("multitask", encoder=start))
         assert runs_of(table, place, None) == {}
@@ -267,7 +265,7 @@ def test_deviations_name_keys_data_and_seeds_and_the_rows_they_hold_for() -> Non
 
 
 def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_row(
-    place: GridEnvironment,
+    place: Settings,
 ) -> None:
     table = one("liao", "table6")
     make_run(place, "whole")
@@ -275,11 +273,11 @@ def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_
     make_run(place, "two-steps", "max_steps=2")
     make_run(place, "half-an-epoch", "optim.epochs=0.5")
     make_run(place, "flat")
-    flat = RunFolder.of(place.runs_folder, "flat", 1)
+    flat = RunFolder.of(place.runs, "flat", 1)
     say(flat, Finished(step=9, flaw="the loss was 0 at every step"))
     names = ("whole", "few-rows", "two-steps", "half-an-epoch", "flat")
     members = [Member(name=f"{name}@1", seed=1, runs=frozenset({f"{name}@1"})) for name in names]
-    found = failed_trainings(table, place.runs_folder, members, ())
+    found = failed_trainings(table, place.runs, members, ())
     assert found.keys() == {f"{name}@1" for name in names[1:]}
     assert found["flat@1"] == "the loss was 0 at every step"
 
@@ -296,12 +294,12 @@ def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_ar
     assert replace(pair, ours=replace(ours, delta=-3.0)).probability == pytest.approx(0.0005)
 
 
-def test_rows_take_the_rate_that_their_own_grid_chose(place: GridEnvironment) -> None:
+def test_rows_take_the_rate_that_their_own_grid_chose(place: Settings) -> None:
     plan = expand_grid(with_fixed(load_grid("sbert-lr"), SETS), place, seeds=[1, 2])
     plan.save()
     table = one("tsukagoshi", "table3")
 
-    def chosen(*overrides: str, where: GridEnvironment = place) -> dict[str, object]:
+    def chosen(*overrides: str, where: Settings = place) -> dict[str, object]:
         taken, _ = with_chosen_rates(table, where, overrides, ENCODER)
         return {row: own.chosen for row, own in taken.sources.items() if own.chosen}
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from embedlab.core.errors import UsageError
+from embedlab.core.settings import Settings
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_trainings import expand_table, limit_to_profile
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.planner import run_identity
 from embedlab.runs.store import RunFolder
 from tests.experiments.conftest import plan_of
@@ -25,7 +26,7 @@ tasks = ["sts"]
 
 
 def begin(plan: GridPlan, run: str, *, is_finished: bool = False) -> None:
-    folder = RunFolder.of(plan.place.runs_folder, run, 1)
+    folder = RunFolder.of(plan.place.runs, run, 1)
     (folder.model if is_finished else folder.path).mkdir(parents=True)
 
 
@@ -38,7 +39,7 @@ def grid(tmp_path: Path) -> GridPlan:
     return plan_of(tmp_path, SAME_AS_TABLE_6)
 
 
-def table_6(place: GridEnvironment) -> GridPlan:
+def table_6(place: Settings) -> GridPlan:
     (table,) = select_tables("liao", "table6")
     plan = expand_table(table, place, seeds=[1], threads=1, overrides=[]).plan
     assert plan is not None
@@ -66,7 +67,7 @@ def test_a_cell_keeps_its_own_name_where_another_is_only_begun(
     assert names(table_6(grid.place))[0] == theirs
 
 
-def test_rows_that_are_one_training_are_trained_once(place: GridEnvironment) -> None:
+def test_rows_that_are_one_training_are_trained_once(place: Settings) -> None:
     """In the authors' code of liao "3p3n" and "3palln" with λ 0.5 have the same negatives."""
     (table,) = select_tables("liao", "table2")
     code, _ = limit_to_profile(table, "code")

@@ -16,10 +16,11 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from embedlab.analysis.evidence import ModelColumns
+from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
 from embedlab.experiments.grid_file import load_grid
-from embedlab.experiments.plan import GridEnvironment, GridPlan
+from embedlab.experiments.plan import GridPlan
 from embedlab.experiments.planner import expand_grid
 from embedlab.outcomes.frame import ROWS, Block, Outcomes
 from embedlab.runs.events import Dev, Event, Finished, Started, Step
@@ -183,7 +184,7 @@ def make_grid(settings: Settings, devs: Sequence[int] = (50, 60, 70, 80)) -> Gri
     """
     file = settings.runs.parent / "mine.toml"
     file.write_text(GRID)
-    place = GridEnvironment(runs=str(settings.runs), cache=str(settings.cache), data="tiny")
+    place = Settings(runs=settings.runs, cache=settings.cache, data=TINY_FOLDER)
     plan = expand_grid(load_grid(str(file)), place)
     plan.save()
     for number, variant in enumerate(plan.variants):

@@ -146,7 +146,7 @@ def run_in_scratch(
     folder, without checkpoints.
     """
     plan = GridPlan.from_json(plan_text, scratch / "runs", where=scratch)
-    plan = replace(plan, place=replace(plan.place, cache=str(scratch / "cache")))
+    plan = replace(plan, place=replace(plan.place, cache=scratch / "cache"))
     cell = plan.cell(number)
     ending = finish_patiently(plan, cell, program)
     if not is_complete(cell):

@@ -86,7 +86,7 @@ def test_a_grid_goes_on_where_its_runs_folder_was_moved(
     short_plan: GridPlan, tmp_path: Path
 ) -> None:
     run_cell(short_plan, 2, program=STAND_IN)
-    plan = GridPlan.find(short_plan.place.runs_folder.rename(tmp_path / "moved"), "mine")
+    plan = GridPlan.find(short_plan.place.runs.rename(tmp_path / "moved"), "mine")
     prepare_grid(plan)
     assert states(plan) == ["waiting", "done", "waiting"]
     work_here(plan)
@@ -249,7 +249,7 @@ def test_another_plan_is_refused_before_the_first_worker_is_there(
     edited = plan_of(tmp_path, SHORT.replace("5e-5", "4e-5"))
 
     def planned() -> GridPlan:
-        return GridPlan.find(edited.place.runs_folder, edited.name)
+        return GridPlan.find(edited.place.runs, edited.name)
 
     with hold_plan(short_plan):
         with (

@@ -259,7 +259,7 @@ def test_jobs_of_a_process_that_died_can_be_cancelled(
 ) -> None:
     monkeypatch.setenv("HOLD_AT", "3")
     submit_and_die(short_plan, 3)
-    settings = Settings(runs=short_plan.place.runs_folder)
+    settings = Settings(runs=short_plan.place.runs)
     assert cancel_grid(short_plan.name, settings) == short_plan
     for _ in range(300):
         if not subprocess.run(["squeue"], capture_output=True, check=True).stdout:
@@ -289,7 +289,7 @@ def test_a_stop_is_heeded_while_squeue_fails(
         broken.write_text(working)
         monkeypatch.setattr("embedlab.experiments.executors.slurm.ANSWER_S", 60)
         with suppress(UsageError):  # its jobs have ended by themselves
-            cancel_grid(short_plan.name, Settings(runs=short_plan.place.runs_folder))
+            cancel_grid(short_plan.name, Settings(runs=short_plan.place.runs))
 
 
 def test_a_training_is_a_job_a_seed_that_goes_on_where_it_was(jobs: Path, tmp_path: Path) -> None:
