@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.deviations import RowRecipes
     from embedlab.experiments.matching_runs import CellKey, Member
-    from embedlab.experiments.paper_table import PaperTable, RowSource
+    from embedlab.experiments.paper_table import PaperTable
     from embedlab.experiments.paper_trainings import TablePlan
     from embedlab.reports.papers import TableProgress
 
@@ -352,18 +352,12 @@ def _without_named_trainings(table: PaperTable, named_models: Mapping[str, str])
     ingredients = {ingredient for source in table.sources.values() for ingredient in source.of}
     model_of_row = {row: model for row, model in named_models.items() if row not in ingredients}
 
-    def source_of(row: str, source: RowSource) -> RowSource:
-        return (
-            replace(source, recipe=None, given=model_of_row[row]) if row in model_of_row else source
-        )
-
-    return replace(
-        table,
-        sources={row: source_of(row, source) for row, source in table.sources.items()},
-        points=tuple(
-            replace(point, source=source_of(point.row, point.source)) for point in table.points
-        ),
-    )
+    named_sources = {
+        row: replace(table.sources[row], recipe=None, given=model)
+        for row, model in model_of_row.items()
+        if row in table.sources
+    }
+    return replace(table, sources={**table.sources, **named_sources})
 
 
 def start_of_rows(options: ReproductionOptions, settings: Settings) -> str | None:
@@ -433,7 +427,7 @@ def _trained_rows(
     run_recipes: Mapping[str, Mapping[str, Any]],
     seeds: Collection[int] | None,
 ) -> TrainedRows:
-    """Return the rows whose trainings have these runs and recipes, by `training_key`."""
+    """Return the rows whose trainings have these runs and recipes, by `RowSource.key`."""
     from embedlab.experiments.deviations import RowRecipes
     from embedlab.experiments.matching_runs import RowModels
     from embedlab.experiments.paper_trainings import expected_recipe, trainings
@@ -514,17 +508,10 @@ def find_trained_rows(
 ) -> TrainedRows:
     """Take the finished runs in RUNS that fit the rows best."""
     from embedlab.core.recipe import recipe_to_table
-    from embedlab.experiments.matching_runs import differing_settings, find_runs_of
-    from embedlab.models.catalog import finished_seeds
-    from embedlab.runs.store import RunFolder
+    from embedlab.experiments.matching_runs import differing_settings, find_runs_of, recipe_of
 
     run_of = find_runs_of(table, runs, options.all_overrides, start)
-    run_recipes = {
-        key: recipe_to_table(
-            RunFolder.of(runs, name, next(iter(finished_seeds(runs, name)))).recipe()
-        )
-        for key, name in run_of.items()
-    }
+    run_recipes = {key: recipe_to_table(recipe_of(runs, name)) for key, name in run_of.items()}
     seeds = range(1, options.seeds + 1) if options.seeds is not None else None
     rows = _trained_rows(table, options, start, runs, run_of, run_recipes, seeds)
     settings_apart = "; ".join(

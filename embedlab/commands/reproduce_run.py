@@ -4,7 +4,7 @@ compared with the published values; and what its claims are worth on them.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -12,7 +12,6 @@ from embedlab.analysis.claims import SettledClaim, settle_claims
 from embedlab.choices import By
 from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, lost_encoders
 from embedlab.commands.reproduce_models import (
-    EvaluatedRows,
     Members,
     absent_rows,
     evaluate_models,
@@ -51,7 +50,6 @@ from embedlab.experiments.progress import seconds_spent
 from embedlab.experiments.row_order import (
     ComparedNumber,
     MeasuredTable,
-    RowOrder,
 )
 from embedlab.reports.papers import (
     Reproduction,
@@ -70,18 +68,18 @@ from embedlab.runs.events import Curve
 from embedlab.runs.signature import merged
 from embedlab.runs.store import RunFolder
 from embedlab.scoring.provenance import training_marks
+from embedlab.scoring.task_comparison import ComparisonInput
 from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 from embedlab.training.stage_data import groups_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EvaluatedTable:
-    """The models behind the rows of a table, and what they score."""
+class EvaluatedTable(MeasuredTable):
+    """A measured table, and how its models came about."""
 
-    table: PaperTable
-    evaluated: EvaluatedRows
-    members: Members  # those that are present
+    # pair by pair, where the table is about STS and its pairs are there
+    gathered: ComparisonInput | None
     recipes: Recipes
     training: Mapping[
         str, Sequence[Mapping[str, Any]]
@@ -91,24 +89,11 @@ class EvaluatedTable:
         str, ...
     ] = ()  # the note on runs that differ from each other in more than the table's rows do
     has_failed: bool = False  # whether a training failed
-    inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
 
     @property
     def marks(self) -> list[str]:
         """What marks its numbers, such as partial."""
-        evaluations = self.evaluated.evaluations.values()
-        return sorted({mark for evaluation in evaluations for mark in evaluation.marks})
-
-    @cached_property
-    def measured(self) -> MeasuredTable:
-        """The table with its numbers and their order here."""
-        evaluated = self.evaluated
-        return MeasuredTable(
-            table=self.table,
-            members=self.members,
-            evaluations=evaluated.evaluations,
-            items=evaluated.items,
-        )
+        return sorted({mark for each in self.evaluations.values() for mark in each.marks})
 
 
 def reproduce_tables(
@@ -251,7 +236,7 @@ def compare_rows(rows: EvaluatedTable, session: Session) -> Reproduction:
     """
     seeds = _seeds_behind(rows.table, rows.members)
     deviating = deviations(
-        rows.table, rows.recipes, rows.evaluated.evaluations.values(), rows.training, seeds
+        rows.table, rows.recipes, rows.evaluations.values(), rows.training, seeds
     )
     base = Reproduction(
         table=rows.table,
@@ -308,8 +293,10 @@ def evaluate_table(
     training = training_data_of(table, members, session)
     return EvaluatedTable(
         table=table,
-        evaluated=evaluated,
         members=members,
+        evaluations=evaluated.evaluations,
+        items=evaluated.items,
+        gathered=evaluated.gathered,
         recipes=trained.recipes,
         training=training,
         notes=tuple(notes),
@@ -325,22 +312,19 @@ def evaluate_table(
 
 def _numbers(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """A table: its numbers next to the published ones, and the order of its rows."""
-    table, evaluated = rows.table, rows.evaluated
-    numbers = rows.measured.numbers()
+    table, numbers = rows.table, rows.numbers()
     with session.progress("comparing") as progress:
-        row_order: RowOrder = rows.measured.order(progress, inconclusive=rows.inconclusive)
+        row_order = rows.order(progress)
     own_table = replace(
-        numbers_table(
-            table, numbers, rows.marks, [*rows.measured.absent_slices, *rows.notes], row_order
-        ),
-        signatures=_signatures(rows.members, evaluated.evaluations),
+        numbers_table(table, numbers, rows.marks, [*rows.absent_slices, *rows.notes], row_order),
+        signatures=_signatures(rows.members, rows.evaluations),
     )
     answers = (own_table, orders_table(table, row_order, rows.difference_notes))
     return replace(
         base,
         answers=answers if table.ranked_by else answers[:1],
         numbers=numbers,
-        scored=evaluated.gathered,
+        scored=rows.gathered,
     )
 
 
@@ -430,14 +414,14 @@ def _figure(
     # as the table of pairs calls them
     columns = [
         replace(
-            rows.measured.row_model(row),
+            rows.row_model(row),
             members=tuple(member.name for member in members[row, ""]),
         )
         for row in table.sources
         if members[row, ""]
     ]
     title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
-    scored_rows = rows.evaluated.gathered
+    scored_rows = rows.gathered
     answers, cuts = list[Table](), list[By]()
     if scored_rows is not None and columns:
         row_scores = scored_rows.with_rows(columns)
@@ -517,14 +501,9 @@ def settle_paper_claims(
     """
     claims = {name: claim for table in claimed for name, claim in table.claims.items()}
     measured_claims = {
-        name: difference
-        for rows in known_tables
-        for name, difference in rows.measured.claims().items()
-        if rows.inconclusive.isdisjoint((claims[name].first, claims[name].second))
+        name: difference for rows in known_tables for name, difference in rows.claims().items()
     }
-    gathered = [
-        rows.evaluated.gathered for rows in known_tables if rows.evaluated.gathered is not None
-    ]
+    gathered = [rows.gathered for rows in known_tables if rows.gathered is not None]
     marks = {mark for rows in known_tables for mark in rows.marks}
     marks |= {mark for pairs in gathered for mark in pairs.marks}
     return PaperClaims(

@@ -20,7 +20,6 @@ from embedlab.experiments.paper_trainings import (
     keys_set,
     other_profiles,
     refuse_clash,
-    training_key,
     trainings,
 )
 from embedlab.models.catalog import finished_runs, finished_seeds
@@ -94,7 +93,7 @@ def differing_settings(
     """Return the keys that the paper sets alike for all rows and the rows' runs do not, with their
     values.
     """
-    values = [_values(_recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
+    values = [_values(recipe_of(runs, name)) for name in dict.fromkeys(run_of.values())]
     recipes = [expected_recipe(source) for _, source in trainings(table).values()]
     differing = {}
     for key in _common_keys(recipes, values):
@@ -196,7 +195,7 @@ def _finished_recipes(runs: Path) -> dict[str, Recipe]:
     recipes = {}
     for name in finished_runs(runs):
         with suppress(EmbedlabError):  # a run of another version of embedlab
-            recipes[name] = _recipe_of(runs, name)
+            recipes[name] = recipe_of(runs, name)
     return recipes
 
 
@@ -237,7 +236,7 @@ def _is_less(recipe: Recipe, expected: Recipe) -> bool:
     )
 
 
-def _recipe_of(runs: Path, name: str) -> Recipe:
+def recipe_of(runs: Path, name: str) -> Recipe:
     """Return the recipe of a finished run, which all its seeds share."""
     return RunFolder.of(runs, name, next(iter(finished_seeds(runs, name)))).recipe()
 
@@ -260,14 +259,14 @@ class RowModels:
 
     table: PaperTable
     runs: Path
-    run_of: Mapping[str, str]  # the run's name by `training_key`
+    run_of: Mapping[str, str]  # the run's name by `RowSource.key`
     encoder: str  # the encoder of untuned rows
     seeds: Collection[int] | None = None  # None: all that are finished
 
     def members(self, source: RowSource) -> tuple[Member, ...]:
         """Return the models of a row, one a seed; empty where one is not available yet."""
         is_trained = source.recipe is not None
-        run = self.run_of.get(training_key(source)) if is_trained else source.model
+        run = self.run_of.get(source.key) if is_trained else source.model
         finished: Mapping[int, Path] = {}
         if run is not None and "/" not in run:  # that is the name of a folder
             finished = finished_seeds(self.runs, run)
@@ -289,7 +288,7 @@ class RowModels:
             return (Member(name=source.model, seed=None),)
         if source.combine is None:
             return ()
-        row_members = [self.members(self.table.sources[row]) for row in source.of]
+        row_members = [self.members(self.table.source_of(row)) for row in source.of]
         rows = (
             list(zip(row_members[0][::2], row_members[0][1::2], strict=False))
             if source.is_control
@@ -301,9 +300,11 @@ class RowModels:
         """Return the models of every number by row and column, and of every row under the column
         "".
         """
-        members = {(row, ""): self.members(source) for row, source in self.table.sources.items()}
-        for point in self.table.points:
-            members[point.row, point.column] = self.members(point.source)
+        table = self.table
+        members = {(row, ""): self.members(table.source_of(row)) for row in table.sources}
+        for point in table.points:
+            source = table.source_of(point.row, point)
+            members[point.row, point.column] = self.members(source)
         return members
 
 

@@ -197,7 +197,7 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
             for label, row in rows.items()
         },
         points=tuple(
-            _point(label, row, table_set, column, values, location)
+            _point(label, row, column, values, location)
             for label, row in rows.items()
             for column in values.columns
             if label not in printed or _is_printed(column, values.columns, printed[label])
@@ -305,9 +305,7 @@ def _source(row: _Row, table_set: Mapping[str, Any], title: str) -> RowSource:
     return RowSource(**values, encoder=str(encoder) if encoder is not None else None)
 
 
-def _point(
-    label: str, row: _Row, table_set: Mapping[str, Any], column: str, values: _Table, location: str
-) -> Point:
+def _point(label: str, row: _Row, column: str, values: _Table, location: str) -> Point:
     table_column = values.columns[column]
     default = _Column(slice=table_column) if isinstance(table_column, str) else table_column
     specific = row.columns.get(column, _Column())
@@ -323,12 +321,11 @@ def _point(
             f"{location}: column {column!r} names no slice of row {label!r}",
             hint='for example slice = "sts12"',
         )
-    source = _source(row, table_set, f"{location}, row {label!r}")
     return Point(
         row=label,
         column=column,
-        source=replace(source, set={**source.set, **default.set, **specific.set}),
         measure=PaperMeasure(**measure_values),
+        set={**default.set, **specific.set},
     )
 
 

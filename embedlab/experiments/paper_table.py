@@ -2,11 +2,12 @@
 and the paper's claims.
 """
 
+import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from embedlab.analysis.claims import Claim
 from embedlab.core.names import DEFAULT_TASK
@@ -66,6 +67,13 @@ class RowSource(RowModel):
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def key(self) -> str:
+        """Return what distinguishes trainings before any recipe is resolved: the recipe's name and
+        the keys set.
+        """
+        return json.dumps([self.recipe, self.set], sort_keys=True)
+
+    @property
     def is_control(self) -> bool:
         """Return whether it combines two seeds of one method: a row that the paper does not
         print.
@@ -75,12 +83,12 @@ class RowSource(RowModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One number of a table: the source of its model, and the measure."""
+    """One number of a table: the measure, and what is set for a training of its column's own."""
 
     row: str
     column: str
-    source: RowSource
     measure: PaperMeasure
+    set: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +119,8 @@ class PaperTable:
     profile: str = PAPER  # that of the rows' recipes
     # grid → recipe → the stage whose learning rate that grid chooses
     rates: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    # by `RowSource.key`, the keys that a search here has decided
+    chosen: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def last_digit(self) -> float:
@@ -124,11 +134,11 @@ class PaperTable:
     ] = ()  # of a table that scores sentence pairs: those of its columns
     folder: str = ""  # of a paper of the user's own, as it was typed
 
-    def map_sources(self, change: Callable[[RowSource], RowSource]) -> Self:
-        """Return the table with the source of each row and number replaced by CHANGE."""
-        sources = {row: change(source) for row, source in self.sources.items()}
-        points = tuple(replace(point, source=change(point.source)) for point in self.points)
-        return replace(self, sources=sources, points=points)
+    def source_of(self, row: str, point: Point | None = None) -> RowSource:
+        """Return how the model of a row is produced, or that of one POINT of it."""
+        own_set = point.set if point is not None else {}
+        source = replace(self.sources[row], set={**self.sources[row].set, **own_set})
+        return replace(source, chosen=self.chosen.get(source.key, {}))
 
     @property
     def address(self) -> str:

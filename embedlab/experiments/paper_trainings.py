@@ -34,17 +34,10 @@ class TablePlan:
     """What has to be trained for a table, and which training produces which row."""
 
     plan: GridPlan | None  # None: nothing to train
-    variants: Mapping[str, Variant]  # by the source's `training_key`
+    variants: Mapping[str, Variant]  # by `RowSource.key`
     absent: Mapping[str, MissingError] = field(
         default_factory=dict
     )  # what the trainings lack that were left out, by label
-
-
-def training_key(source: RowSource) -> str:
-    """Return the key that distinguishes trainings before any recipe is resolved: the recipe's name
-    and the keys set.
-    """
-    return json.dumps([source.recipe, {**source.set, **source.chosen}], sort_keys=True)
 
 
 def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
@@ -52,15 +45,16 @@ def trainings(table: PaperTable) -> dict[str, tuple[str, RowSource]]:
     where that is its own training).
     """
     by_key: dict[str, tuple[str, RowSource]] = {}
-    for row, source in table.sources.items():
-        cells = [(row, source)] if table.by is not None or table.pairs else []
-        for point in table.points:
-            if point.row == row:
-                has_own_training = point.source.set != source.set
-                cells.append((f"{row} {point.column}" if has_own_training else row, point.source))
-        for label, cell in cells:
-            if cell.recipe is not None:
-                by_key.setdefault(training_key(cell), (label, cell))
+    for row in table.sources:
+        cells = [(row, table.source_of(row))] if table.by is not None or table.pairs else []
+        cells += [
+            (f"{row} {point.column}" if point.set else row, table.source_of(row, point))
+            for point in table.points
+            if point.row == row
+        ]
+        for label, source in cells:
+            if source.recipe is not None:
+                by_key.setdefault(source.key, (label, source))
     return by_key
 
 
@@ -87,7 +81,11 @@ def limit_to_encoder(table: PaperTable, encoder: str | None) -> tuple[PaperTable
         raise UsageError(
             f"every row of {table.name!r} is about an encoder of its own", hint="remove --encoder"
         )
-    return table.map_sources(_started), left_out
+    points = tuple(replace(point, set=_started(point.set)) for point in table.points)
+    sources = {
+        row: replace(source, set=_started(source.set)) for row, source in table.sources.items()
+    }
+    return replace(table, sources=sources, points=points), left_out
 
 
 def limit_to_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable, tuple[str, ...]]:
@@ -152,8 +150,8 @@ def _without(table: PaperTable, left_out: set[str]) -> tuple[PaperTable, tuple[s
     )
 
 
-def _started(source: RowSource) -> RowSource:
-    return replace(source, set={key: value for key, value in source.set.items() if key != ENCODER})
+def _started(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != ENCODER}
 
 
 def expand_table(
@@ -301,13 +299,7 @@ def with_chosen_rates(
                 f"grid {grid} chose the rate {rate:g}: mean dev score {scores[best]:.2f} over "
                 f"{count_text(len(plan.seeds), 'seeds')}"
             )
-    if not chosen:
-        return table, notes
-
-    def taking(source: RowSource) -> RowSource:
-        return replace(source, chosen=chosen.get(training_key(source), {}))
-
-    return table.map_sources(taking), notes
+    return replace(table, chosen=chosen), notes
 
 
 def _start(recipe: Mapping[str, Any], stage: int) -> tuple[Any, Any]:

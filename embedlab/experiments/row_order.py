@@ -131,6 +131,7 @@ class MeasuredTable:
     members: CellMembers
     evaluations: EvaluationsByTask
     items: ScoredItems = field(default_factory=ScoredItems)  # that the scores vary over
+    inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
 
     def numbers(self) -> dict[CellKey, ComparedNumber]:
         """Return every number of the table by row and column."""
@@ -186,14 +187,9 @@ class MeasuredTable:
                 ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
         return ensembles
 
-    def order(
-        self,
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
-        *,
-        inconclusive: frozenset[str] = frozenset(),
-    ) -> RowOrder:
+    def order(self, progress: Callable[[int, int], None] = lambda _done, _total: None) -> RowOrder:
         """Rank the rows by the table's `ranked_by` columns; nothing is concluded of the rows that
-        are INCONCLUSIVE.
+        are inconclusive.
         """
         table = self.table
         pairs: list[PairOrder] = []
@@ -232,7 +228,7 @@ class MeasuredTable:
                             printed=printed,
                             ours=difference,
                             claim=claim,
-                            is_inconclusive=not inconclusive.isdisjoint(rows),
+                            is_inconclusive=not self.inconclusive.isdisjoint(rows),
                         )
                     )
             progress(done + 1, len(table.ranked_by))
@@ -333,15 +329,16 @@ class MeasuredTable:
         )
 
     def claims(self) -> dict[str, ClaimedDifference]:
-        """Return the difference behind each claim about the table whose rows have members here, by
-        the claim's name.
+        """Return the difference behind each claim about the table whose rows have members here that
+        say something about it, by the claim's name.
 
         A column without items has its scores alone, and so a difference over seeds.
         """
         return {
             name: difference
             for name, claim in self.table.claims.items()
-            if (
+            if self.inconclusive.isdisjoint({claim.first, claim.second})
+            and (
                 difference := self._difference(
                     self.table.columns_of(claim), (claim.first, claim.second), None
                 )

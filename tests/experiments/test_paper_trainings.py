@@ -301,7 +301,7 @@ def test_rows_take_the_rate_that_their_own_grid_chose(place: Settings) -> None:
 
     def chosen(*overrides: str, where: Settings = place) -> dict[str, object]:
         taken, _ = with_chosen_rates(table, where, overrides, ENCODER)
-        return {row: own.chosen for row, own in taken.sources.items() if own.chosen}
+        return {row: own for row in taken.sources if (own := taken.source_of(row).chosen)}
 
     def train(score_of_rate: dict[str, float]) -> None:
         for cell in plan.cells:
@@ -329,7 +329,7 @@ def test_rows_take_the_rate_that_their_own_grid_chose(place: Settings) -> None:
     }
     assert rates["BERT-base SBERT"] == [5e-6]
     assert rates["BERT-base D+S"] == [1.1314e-05, 5e-6]
-    source = taken.sources["BERT-base SBERT"]
+    source = taken.source_of("BERT-base SBERT")
     recipes = {"BERT-base SBERT": RowRecipes.of(source, recipe_to_table(expected_recipe(source)))}
     (rate,) = [one for one in deviations(taken, recipes, [], {}, {}) if one.what == "optim.lr"]
     assert (rate.paper[:11], rate.here) == ("chosen from", "5e-06")
