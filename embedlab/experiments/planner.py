@@ -185,7 +185,9 @@ class RecipeVariants:
         self.keys = keys_of(self._resolved(())) | {
             key for key in CHOICES if choices[key] in self.table
         }
-        # many variants share an encoder and data: they are looked at once
+        # many variants share an encoder and data: they are looked at once a plan
+        part_state.cache_clear()
+        file_state.cache_clear()
         self._facts = cache(self._decisive)
         self._start = cache(partial(starting_location, runs_folder=place.runs))
 

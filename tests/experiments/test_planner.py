@@ -50,6 +50,17 @@ def test_a_grid_and_a_table_give_one_training_one_identity(grid: GridPlan) -> No
     assert [*map(run_identity, names(grid))] == [*map(run_identity, names(table_6(grid.place)))][:2]
 
 
+def test_rows_that_changed_since_the_last_plan_are_another_training(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.tsv"
+    text = SAME_AS_TABLE_6.replace("snli-supcl", "own-pairs").replace("[axes]", "[set]")
+    text = text.replace('"objective.weight" = [0.1, 0.3]', f'"data.files" = ["{rows}"]')
+    plans = []
+    for row in ("a cat\ta kitten\n", "a dog\ta puppy\n"):
+        rows.write_text("anchor\tpositive\n" + row * 20)
+        plans += names(plan_of(tmp_path, f'{text}[axes]\n"optim.lr" = [1e-5]\n'))
+    assert len({*plans}) == 2
+
+
 def test_a_grid_goes_on_with_what_a_table_has_trained(grid: GridPlan, tmp_path: Path) -> None:
     theirs = names(table_6(grid.place))[1]
     begin(grid, theirs, is_finished=True)
