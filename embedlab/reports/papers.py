@@ -171,43 +171,20 @@ def printed_table(table: PaperTable) -> Table:
         )
     frame = published_table(table.address, table.name)
     texts = published_texts(table.address, table.name)
-    cells = [
-        _as_printed(column.to_list(), texts[column.name].to_list(), is_key=column.name in table.key)
-        for column in frame
-    ]
     columns = [
         Column(name, name, "key" if name in table.key else "score") for name in frame.columns
     ]
-    rows = [dict(zip(frame.columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    rows: TableRows = []
+    for values, row_texts in zip(frame.rows(), texts.rows(), strict=True):
+        cells = zip(frame.columns, values, row_texts, strict=True)
+        rows.append(
+            {
+                name: None if text is None else TableCell(value, text)
+                for name, value, text in cells
+            }
+        )
     caption = f"{title}."
     return Table(title, columns, rows, notes, score_columns="column", caption=lambda: caption)
-
-
-def _as_printed(
-    values: Sequence[Value], texts: Sequence[str | None], *, is_key: bool
-) -> list[Value | TableCell]:
-    """Return a column's numbers with as many digits as most of them have: a CSV file drops trailing
-    zeros that the paper prints.
-
-    Numbers that name rows, and powers of ten such as 5e-05, are shown as they are written.
-    """
-    value_texts = [*zip(values, texts, strict=True)]
-    if is_key or any(
-        text and isinstance(value, float) and "e" in text.lower() for value, text in value_texts
-    ):
-        return [value if text is None else TableCell(value, text) for value, text in value_texts]
-    decimals = {
-        value: len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)
-    }
-    counts = Counter(decimals.values())
-    # of two equally frequent ones the longer
-    usual_digits = max(counts, key=lambda digits: (counts[digits], digits), default=0)
-    return [
-        TableCell(value, f"{value:z.{max(usual_digits, decimals[value])}f}")
-        if isinstance(value, float)
-        else value
-        for value in values
-    ]
 
 
 def deviations_table(
