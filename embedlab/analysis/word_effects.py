@@ -48,15 +48,14 @@ class Deletions:
         return float(self.table[0, 0])
 
     @property
-    def first(self) -> Floats:
-        """The effect of each word of the first sentence, (n,): what is lost without it."""
-        effects: Floats = self.table[0, 0] - self.table[1:, 0]
-        return effects
+    def without_each(self) -> Floats:
+        """The number without each word, those of the first sentence first; (n + m,)."""
+        return np.concatenate([self.table[1:, 0], self.table[0, 1:]])
 
     @property
-    def second(self) -> Floats:
-        """The effect of each word of the second sentence, (m,)."""
-        effects: Floats = self.table[0, 0] - self.table[0, 1:]
+    def effects(self) -> Floats:
+        """The effect of each word, (n + m,): what is lost without it."""
+        effects: Floats = self.table[0, 0] - self.without_each
         return effects
 
     @property
@@ -64,8 +63,8 @@ class Deletions:
         """The interaction of each two words, (n, m): what is lost without both, less what is lost
         without each.
         """
-        loss: Floats = self.table[0, 0] - self.table[1:, 1:]
-        return loss - self.first[:, None] - self.second[None]
+        loss: Floats = self.table[0, 0] - self.table
+        return loss[1:, 1:] - loss[1:, :1] - loss[:1, 1:]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,14 +182,12 @@ class ExplainedModel:
         """The effect of each word in points of percentile rank, those of the first sentence first;
         (n + m,).
         """
-        return np.concatenate([self.ranks.first, self.ranks.second])
+        return self.ranks.effects
 
     @property
     def spreads(self) -> Floats | None:
         """The standard deviation of each effect over the members, (n + m,); None for one member."""
-        effects = [
-            np.concatenate([member.ranks.first, member.ranks.second]) for member in self.members
-        ]
+        effects = [member.ranks.effects for member in self.members]
         return np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
 
     @property

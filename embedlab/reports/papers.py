@@ -178,10 +178,7 @@ def printed_table(table: PaperTable) -> Table:
     for values, row_texts in zip(frame.rows(), texts.rows(), strict=True):
         cells = zip(frame.columns, values, row_texts, strict=True)
         rows.append(
-            {
-                name: None if text is None else TableCell(value, text)
-                for name, value, text in cells
-            }
+            {name: None if text is None else TableCell(value, text) for name, value, text in cells}
         )
     caption = f"{title}."
     return Table(title, columns, rows, notes, score_columns="column", caption=lambda: caption)

@@ -13,7 +13,7 @@ from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
 from embedlab.reports.frames import Row, schema_of, tidy_frame
 from embedlab.reports.notes import generated_note, with_marks
-from embedlab.reports.tables import Column, Table, columns_of, model_columns, number
+from embedlab.reports.tables import Column, Table, TableCell, columns_of, model_columns, number
 
 EXPLAINED = schema_of(
     """
@@ -127,15 +127,11 @@ def _beyond_reference_notes(effects: WordEffects) -> Iterator[Note]:
 
 def _word_table(effects: WordEffects) -> Table:
     """Return what each word does; people see the words that make the models differ most."""
-    word_numbers = [0, 0, 0]
-    word_rows: list[Row] = []
-    for sentence, word in effects.places:
-        word_numbers[sentence] += 1
-        word_rows.append({"sentence": sentence, "place": word_numbers[sentence], "word": word.text})
-    # where the table of all pairs of variants lacks the word
-    indices = tuple(
-        [row["place"] * (row["sentence"] == sentence) for row in word_rows] for sentence in (1, 2)
-    )
+    word_rows: list[Row] = [
+        {"sentence": sentence, "place": place, "word": word.text}
+        for sentence, words in enumerate(effects.words, start=1)
+        for place, word in enumerate(words, start=1)
+    ]
     first_model, *other_models = effects.models
     effects_compared = [effects.difference(model) for model in other_models] or [
         first_model.effects
@@ -147,8 +143,8 @@ def _word_table(effects: WordEffects) -> Table:
         "word",
         word_rows,
         lambda model: {
-            "similarity": model.similarities.table[indices],
-            "rank": model.ranks.table[indices],
+            "similarity": model.similarities.without_each,
+            "rank": model.ranks.without_each,
             "effect": model.effects,
             "sd": model.spreads,
             "difference": effects.difference(model),
@@ -241,36 +237,35 @@ def _pivot_table(
     """
     first_model, *other_models = effects.models
     titles = titles_of([model.name for model in effects.models])
-    records: list[Row] = []
-    shown_rows = [{**row_head} for row_head in row_heads]
+    columns_of_model = {}
     for model in effects.models:
-        columns = {key: values for key, values in numbers(model).items() if values is not None}
-        for row, row_cells in enumerate(shown_rows):
-            record = {key: float(values[row]) for key, values in columns.items()}
-            effect = number(record["effect"], digits=1, is_signed=True)
-            if kind == "edit":
-                text = number(record["rank"], digits=1, sign=f" ({effect.text})").text
-                effect = replace(effect, text=text)
-            row_cells[f"{model.name}.score"] = effect
-            difference = record.pop("difference")
-            if model is not first_model:
-                record["difference"] = difference
-                row_cells[f"difference {model.name}"] = number(difference, digits=1, is_signed=True)
-            records.append(
-                {"kind": kind, **_model_fields(effects, model), **row_heads[row], **record}
-            )
-    records = [record for row in range(len(row_heads)) for record in records[row :: len(row_heads)]]
+        columns = {name: values for name, values in numbers(model).items() if values is not None}
+        if model is first_model:
+            del columns["difference"]
+        columns_of_model[model] = columns
+    records, shown_rows = list[Row](), list[Row]()
+    for index, row_head in enumerate(row_heads):
+        row = {**row_head}
+        for model, columns in columns_of_model.items():
+            record = {name: float(values[index]) for name, values in columns.items()}
+            row[f"{model.name}.score"] = _effect_cell(record, has_rank=kind == "edit")
+            if "difference" in record:
+                row[f"{model.name}.delta"] = number(record["difference"], digits=1, is_signed=True)
+            records.append({"kind": kind, **_model_fields(effects, model), **row_head, **record})
+        shown_rows.append(row)
     pivoted = model_columns(titles)
-    pivoted += [
-        Column(
-            f"difference {model.name}",
-            f"{titles[model.name]} − {titles[first_model.name]}",
-            "difference",
-            "right",
-        )
-        for model in other_models
-    ]
+    for model in other_models:
+        title = f"{titles[model.name]} − {titles[first_model.name]}"
+        pivoted.append(Column(f"{model.name}.delta", title, "difference", "right"))
     return Table(title, [*leading, *pivoted], shown_rows, frame=tidy_frame(records, EXPLAINED))
+
+
+def _effect_cell(record: Row, *, has_rank: bool) -> TableCell:
+    """Return how far a rank moves, behind the rank where it HAS one to show."""
+    effect = number(record["effect"], digits=1, is_signed=True)
+    if not has_rank:
+        return effect
+    return replace(effect, text=number(record["rank"], digits=1, sign=f" ({effect.text})").text)
 
 
 def _model_fields(effects: WordEffects, model: ExplainedModel) -> Row:
@@ -293,25 +288,30 @@ def token_tables(
     """
     titles = titles_of([view.name for view in views])
     texts = [[*(word.text for word in sentence), _OTHER] for sentence in words]
-    records: list[Row] = []
-    shown_rows: list[Row] = []
-    for side in (0, 1):
-        sums = {view.name: view.parts.sum(axis=1 - side) for view in views}
-        for index, text in enumerate(texts[side]):
-            word_fields = {"sentence": side + 1, "word": text}
+    records, shown_rows = list[Row](), list[Row]()
+    for sentence, sentence_texts in enumerate(texts, start=1):
+        for index, text in enumerate(sentence_texts):
+            word_fields = {"sentence": sentence, "word": text}
             row: Row = {**word_fields}
-            for name, contributions in sums.items():
-                contribution = float(contributions[index])
-                record = {"kind": "part", "model": name, "place": index + 1, "part": contribution}
-                records.append(word_fields | record)
-                row[f"{name}.score"] = number(contribution, digits=3, is_signed=True)
+            for view in views:
+                part = float(view.parts.sum(axis=2 - sentence)[index])
+                fields = {"kind": "part", "model": view.name, "place": index + 1, "part": part}
+                records.append(word_fields | fields)
+                row[f"{view.name}.score"] = number(part, digits=3, is_signed=True)
             shown_rows.append(row)
     for view in views:
-        for (word, other), contribution in np.ndenumerate(view.parts):
-            record = {"kind": "parts", "model": view.name, "part": float(contribution)}
-            record |= {"place": word + 1, "word": texts[0][word]}
-            record |= {"second_place": other + 1, "second_word": texts[1][other]}
-            records.append(record)
+        for (first, second), part_of_both in np.ndenumerate(view.parts):
+            records.append(
+                {
+                    "kind": "parts",
+                    "model": view.name,
+                    "part": float(part_of_both),
+                    "place": first + 1,
+                    "word": texts[0][first],
+                    "second_place": second + 1,
+                    "second_word": texts[1][second],
+                }
+            )
     columns = columns_of("sentence [group]", "word [key]")
     columns += model_columns(titles)
     cosines = "; ".join(f"{titles[view.name]} {view.cosine:z.4f}" for view in views)

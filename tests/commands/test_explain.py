@@ -53,7 +53,7 @@ def test_effects_are_those_of_a_loop_without_batches(
     scorer = scorer_for(resolve(typed, Path("none")).members[0], Settings(device="cpu"))
     found = member_numbers(scorer, Variants.of(FIRST, SECOND), REFERENCE).similarities
     expected = loop(lambda one, other: float(scorer.score([one], [other])[0]), FIRST, SECOND)
-    assert np.allclose([*found.first, *found.second], expected, atol=1e-6)
+    assert np.allclose(found.effects, expected, atol=1e-6)
     without = [without_word(text, shown_words(text)[1]) for text in (FIRST, SECOND)]
     assert found.table[2, 2] == pytest.approx(
         float(scorer.score([without[0]], [without[1]])[0]), abs=1e-6
