@@ -202,9 +202,7 @@ def shown_tables(
     shown as published.
     """
     answers_by_table = {
-        reproduction.table.name: brief(reproduction.table, reproduction.tables)
-        if is_brief
-        else reproduction.tables
+        reproduction.table.name: brief(reproduction) if is_brief else reproduction.tables
         for reproduction in reproductions
     }
     return [

@@ -23,7 +23,6 @@ from embedlab.experiments.paper_file import (
 )
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
-from embedlab.reports.layout import plain_text
 from embedlab.reports.notes import data_sentences, with_marks
 from embedlab.reports.tables import (
     ABSENT,
@@ -58,9 +57,7 @@ class Reproduction:
         return self.deviations, *self.answers
 
 
-# What people see first, as wide as a terminal: rows of all columns, lines with what is around the
-# table, and notes beside that on the rest.
-MOST_ROWS, MOST_LINES, MOST_NOTES, WIDTH = 8, 25, 4, 80
+MOST_ROWS = 8  # that people see first with all columns
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
 TableRows = list[dict[str, Value | TableCell]]
@@ -218,39 +215,29 @@ def numbers_table(
     """Return three lines a row: published, ours (mean ± sd over seeds), and the difference, with
     an answer about ROW_ORDER above them.
     """
-    digits, missing_notes = _digits(table.scale), [*missing_notes]
+    digits = _digits(table.scale)
+    measured = {row for (row, column), entry in numbers.items() if entry.values}
     rows: TableRows = []
+    partial_notes = []
     for row, source in table.sources.items():
-        compared = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
-        printed = {column: entry.printed for column, entry in compared.items()}
-        if any(value is not None for value in printed.values()):
-            rows.append({"row": row, "what": "published", **printed})
-        if any(entry.values for entry in compared.values()):
-            measured = {key for key, entry in numbers.items() if entry.values}
-            absent = [
-                name
-                for name in source.best_of
-                if measured.isdisjoint((name, column) for column in table.columns)
-            ]
-            present = [name for name in source.best_of if name not in absent]
-            line_name = "ours"
-            if absent:
-                line_name = f"ours, of {len(present)} of {len(source.best_of)} rows"
-                missing_notes.append(
-                    f"{row}: the best of {', '.join(present)} alone, without {', '.join(absent)}"
-                )
-            line: dict[str, Value | TableCell] = {"row": row, "what": line_name}
-            for column, entry in compared.items():
-                line[column] = number(entry.mean, digits=digits, sd=entry.sd)
-                line |= {f"{column}.sd": entry.sd, f"{column}.seeds": len(entry.values)}
+        entries = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
+        cells = {column: _line_cells(entry, digits) for column, entry in entries.items()}
+        present = [name for name in source.best_of if name in measured]
+        for what in ("published", "ours", "difference"):
+            values = {column: lines[what] for column, lines in cells.items()}
+            if all(cell.value is None for cell in values.values()):
+                continue
+            line: dict[str, Value | TableCell] = {"row": row, "what": what, **values}
+            if what == "ours":
+                for column, entry in entries.items():
+                    line |= {f"{column}.sd": entry.sd, f"{column}.seeds": len(entry.values)}
+                if len(present) < len(source.best_of):
+                    line["what"] = f"ours, of {len(present)} of {len(source.best_of)} rows"
+                    absent = ", ".join(name for name in source.best_of if name not in present)
+                    partial_notes.append(
+                        f"{row}: the best of {', '.join(present)} alone, without {absent}"
+                    )
             rows.append(line)
-        differences = {column: entry.difference for column, entry in compared.items()}
-        if any(difference is not None for difference in differences.values()):
-            cells = {
-                column: number(difference, digits=digits, is_signed=True)
-                for column, difference in differences.items()
-            }
-            rows.append({"row": row, "what": "difference", **cells})
     columns = [Column("row", " ".join(table.key), "group"), Column("what", "", "key")]
     columns += [Column(name, name, "difference", "right", digits) for name in table.columns]
     title = f"{table.paper} {table.name}: {table.summary}; {_measures_title(table)}"
@@ -258,10 +245,19 @@ def numbers_table(
         with_marks(title, marks),
         columns,
         rows,
-        [*missing_notes, *table.notes],
+        [*missing_notes, *partial_notes, *table.notes],
         answer=[*_answer(table, numbers, row_order)],
         caption=lambda: _caption(table, numbers, marks),
     )
+
+
+def _line_cells(entry: ComparedNumber, digits: int) -> dict[str, TableCell]:
+    """Return a number of ours as the three lines of its row have it."""
+    return {
+        "published": number(entry.printed, digits=digits),
+        "ours": number(entry.mean, digits=digits, sd=entry.sd),
+        "difference": number(entry.difference, digits=digits, is_signed=True),
+    }
 
 
 def _answer(
@@ -314,47 +310,35 @@ def _outcome(pair: PairOrder) -> str:
     return "not tested" if isnan(pair.p) else pair.verdict
 
 
-def brief(table: PaperTable, tables: Sequence[Table]) -> list[Table]:
-    """Return what people see first of a reproduced TABLE, whose whole is TABLES: the answer and the
-    numbers, with a note on the deviations and on the rest.
+def brief(reproduction: Reproduction) -> list[Table]:
+    """Return what people see first of a reproduced table: the answer and the numbers, with a note
+    on the deviations and on the rest.
 
     Of many rows it is the average, published and ours in one line, where the paper prints one.
     """
-    deviations, *answers = tables
-    if not answers:
-        return [*tables]
-    numbers, *other_tables = answers
+    if not reproduction.answers:
+        return [reproduction.deviations]
+    table, (numbers, *other_tables) = reproduction.table, reproduction.answers
     rows = [row for row in numbers.rows if row.get("what") != "difference"]
-    hides = ["the order of pairs"] if table.ranked_by else []
+    hidden = ["the order of pairs"] if table.ranked_by else []
+    shown = replace(numbers, rows=rows)
     if len(rows) > MOST_ROWS and table.average:
-        first_table, hides = _average_table(table, numbers), ["other columns", *hides]
-    else:
-        first_table = replace(numbers, rows=rows)
-    note = f"--notes shows {', '.join([*hides, 'deviations'])} ({len(deviations.rows)})"
-    for count in range(min(len(numbers.notes), MOST_NOTES), -1, -1):
-        hidden = len(numbers.notes) - count
-        hint = f"{note}, notes ({hidden})" if hidden else note
-        first_table = replace(first_table, notes=[hint, *numbers.notes[:count]])
-        if len(plain_text(first_table, WIDTH).splitlines()) <= MOST_LINES:
-            break
-    return [first_table, *(answer for answer in other_tables if answer.answer)]
+        shown, hidden = _average_table(reproduction, table.average), ["other columns", *hidden]
+    hidden.append(f"deviations ({len(reproduction.deviations.rows)})")
+    shown = replace(shown, hidden_note=f"--notes shows {', '.join(hidden)}")
+    return [shown, *(answer for answer in other_tables if answer.answer)]
 
 
-def _average_table(table: PaperTable, numbers: Table) -> Table:
-    """Return the average of each row of NUMBERS in one line: published, ours and the difference."""
-    average = str(table.average)
-    lines: dict[str, dict[str, Value | TableCell]] = {}
-    for row in numbers.rows:
-        name, line_name = str(row["row"]), str(row["what"]).partition(",")[0]
-        lines.setdefault(name, {"row": name})[line_name] = row.get(average)
-    digits = _digits(table.scale)
+def _average_table(reproduction: Reproduction, average: str) -> Table:
+    """Return the AVERAGE of each row in one line: published, ours and the difference."""
+    numbers, digits = reproduction.answers[0], _digits(reproduction.table.scale)
+    rows: TableRows = []
+    for row in dict.fromkeys(str(line["row"]) for line in numbers.rows):
+        entry = reproduction.numbers.get((row, average), NO_NUMBER)
+        rows.append({"row": row, **_line_cells(entry, digits)})
     columns = [replace(numbers.columns[0], role="key")]
-    columns += [
-        Column(key, key, "difference", "right", digits)
-        for key in ("published", "ours", "difference")
-    ]
+    columns += columns_of(*(f"{key} [difference] >" for key in ("published", "ours", "difference")))
     title = numbers.title.replace(";", f"; {average},", 1)
-    rows = [*lines.values()]
     return replace(numbers, title=title, columns=columns, rows=rows, answer=numbers.answer[:1])
 
 

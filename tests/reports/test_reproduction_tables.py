@@ -7,6 +7,7 @@ import pytest
 
 from embedlab.analysis.claims import ClaimedDifference
 from embedlab.analysis.rank_agreement import RankAgreement
+from embedlab.core.note import SHOWN
 from embedlab.experiments.paper_file import (
     PAPER_FILE,
     load_paper,
@@ -18,6 +19,7 @@ from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
 from embedlab.reports.layout import plain_text
 from embedlab.reports.papers import (
+    Reproduction,
     brief,
     contents_table,
     deviations_table,
@@ -65,7 +67,7 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
 @pytest.mark.parametrize(
     "name", ["tsukagoshi table3", "tsukagoshi table6", "liao table2", "liao table3", "chen table2"]
 )
-def test_of_many_rows_people_see_the_average_and_at_most_25_lines(name: str) -> None:
+def test_of_many_rows_people_see_the_average_and_few_notes(name: str) -> None:
     (table,) = select_tables(*name.split())
     numbers = {
         (row, column): ComparedNumber(printed=published.get(column), values=(50.0, 51.0))
@@ -73,16 +75,23 @@ def test_of_many_rows_people_see_the_average_and_at_most_25_lines(name: str) -> 
         for column in table.columns
     }
     deviation = Deviation(what="optim.lr", paper="1", here="2", rows=(*table.printed,))
-    whole = numbers_table(table, numbers, ["generated"], [f"a note {i}" for i in range(9)])
-    order = orders_table(table, RowOrder(pairs=(), rankings=()))
-    (shown,) = brief(table, (deviations_table(table, [deviation], []), whole, order))
+    reproduction = Reproduction(
+        table=table,
+        deviations=deviations_table(table, [deviation], []),
+        answers=(
+            numbers_table(table, numbers, ["generated"], [f"a note {i}" for i in range(9)]),
+            orders_table(table, RowOrder(pairs=(), rankings=())),
+        ),
+        has_failed=False,
+        numbers=numbers,
+    )
+    (shown,) = brief(reproduction)
     text = plain_text(shown, 80)
-    assert len(text.splitlines()) <= 25
-    assert len(shown.notes) <= 5
-    assert "the order of pairs, deviations (1), notes (" in shown.notes[0]
+    assert len(shown.shown_notes) <= SHOWN + 1
+    assert "the order of pairs, deviations (1), and " in text
     assert [column.title for column in shown.columns[1:]] == ["published", "ours", "difference"]
     published = {row: values.get(table.average) for row, values in table.printed.items()}
-    assert {row["row"]: row.get("published") for row in shown.rows} == published
+    assert {row["row"]: row["published"].value for row in shown.rows} == published
     assert all(row in text for row in published)
 
 
