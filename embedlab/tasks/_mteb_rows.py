@@ -35,7 +35,7 @@ from embedlab.core.errors import (
 )
 from embedlab.core.nearest import unknown_name_error
 from embedlab.core.network import is_reachable
-from embedlab.core.paths import TINY_FOLDER, file_hash
+from embedlab.core.paths import TINY_FOLDER, file_hash, files_below
 from embedlab.data.dataset import DatasetState, Part
 from embedlab.data.hub import copy_hashes
 from embedlab.data.source import Source
@@ -250,9 +250,19 @@ def _task_name(task: Any) -> TaskName:
     )
 
 
-@lru_cache(maxsize=256)
 def open_task(name: str, source: Source) -> OpenedTask:
-    """Return the task called NAME with its rows; where they cannot be read, a MissingError."""
+    """Return the task called NAME with its rows; where they cannot be read, a MissingError.
+
+    It stays in memory until a file of its folder changes.
+    """
+    folder = source.folder / "mteb" / TaskName.of(name).task if source.folder else None
+    files = files_below(folder) if folder is not None else ()
+    stamps = sorted((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return _open_task(name, source, tuple(stamps))
+
+
+@lru_cache(maxsize=256)
+def _open_task(name: str, source: Source, _stamps: object) -> OpenedTask:
     task_name, mteb = TaskName.of(name), mteb_package()
     if source.folder == TINY_FOLDER:
         raise MissingError(

@@ -20,7 +20,7 @@ from embedlab.data.tiny import tiny_rows
 from embedlab.models.catalog import ModelSpec
 from embedlab.scoring.provenance import overlap_mark, overlap_notes
 from embedlab.scoring.selection import select_tasks
-from embedlab.tasks._mteb_rows import open_task
+from embedlab.tasks._mteb_rows import _open_task, open_task
 from embedlab.tasks._searchers import listed_prompt, listed_prompts
 from embedlab.tasks.mteb import declared_tasks
 from tests.tasks.evaluated import SETTINGS, spec_of
@@ -199,7 +199,6 @@ def test_wrong_columns_generated_data_and_models_without_vectors_are_refused(
     data: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
     def evaluate(model: str, task: str, folder: Path | str = tmp_path) -> None:
-        open_task.cache_clear()
         embedlab.evaluate([model], tasks=[task], data=folder)
 
     rows, model = tmp_path / "mteb" / "STS13", str(tiny_encoder)
@@ -209,6 +208,10 @@ def test_wrong_columns_generated_data_and_models_without_vectors_are_refused(
     (rows / "test.csv").write_text("first,second\na,b\n")
     with pytest.raises(MissingError, match="mteb cannot evaluate mteb:STS13"):
         evaluate(model, "mteb:STS13")
+    for score in (1, 9):  # a file that changed is read again
+        (rows / "test.csv").write_text(f"sentence1,sentence2,score\na,b,{score}\na,a,5\nc,d,3\n")
+        task = open_task("mteb:STS13", Source(folder=tmp_path)).task
+        assert task.dataset["test"]["score"][0] == score
     with pytest.raises(MissingError, match="the generated corpora have no rows of mteb's tasks"):
         evaluate(model, "mteb:STS16", "tiny")
     with pytest.raises(UsageError, match="'dice' has no vectors"):
@@ -232,7 +235,7 @@ def test_datasets_that_mteb_declares_as_training_data_are_marked() -> None:
 def test_without_mteb_one_line_says_how_to_install_it(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_task.cache_clear()
+    _open_task.cache_clear()
     monkeypatch.setitem(sys.modules, "mteb", None)
     with pytest.raises(MissingError, match="mteb is not installed") as raised:
         embedlab.evaluate(["dice"], tasks=["mteb:STS16"], data=data)

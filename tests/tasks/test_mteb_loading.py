@@ -12,7 +12,7 @@ from huggingface_hub import constants
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.data.source import Source
 from embedlab.tasks import _mteb_rows
-from embedlab.tasks._mteb_rows import TaskName, open_task
+from embedlab.tasks._mteb_rows import TaskName, _open_task, open_task
 
 TASK = pytest.importorskip("mteb.abstasks").AbsTask
 
@@ -24,7 +24,7 @@ def loaded_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Load], None]:
     """Lets another function load the rows of mteb's tasks, with a client whose setting allows the
     network.
     """
-    open_task.cache_clear()
+    _open_task.cache_clear()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     return lambda load: monkeypatch.setattr(TASK, "load_data", load)
 
