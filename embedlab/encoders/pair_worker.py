@@ -3,8 +3,8 @@ stdin closes.
 
 In: {"number", "first", "second", "models"}, where first and second are lists of sentences. Out, a
 line a model: {"number", "model", "similarities"}, of the pairs in their order, or {"number",
-"model", "error", "hint"}. A model is loaded once. If questions arrive faster than answers, only the
-newest is answered.
+"model", "error", "hint"}. A model is loaded once, until its files change. If questions arrive
+faster than answers, only the newest is answered.
 """
 
 import json
@@ -23,7 +23,8 @@ from embedlab.core.schema import build
 from embedlab.core.settings import Settings
 from embedlab.encoders.encoder import PairScorer
 from embedlab.encoders.loading import scorer_for
-from embedlab.models.catalog import resolve
+from embedlab.encoders.score_place import ScorePlace
+from embedlab.models.catalog import ModelSpec, resolve
 
 
 class PairWorker:
@@ -31,7 +32,7 @@ class PairWorker:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._load = lru_cache(maxsize=16)(self._load_members)
+        self._loaded = lru_cache(maxsize=16)(self._load)
 
     def answer(self, question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield one answer per model: the mean similarities over its members, or its error."""
@@ -41,7 +42,7 @@ class PairWorker:
                 scores = np.array(
                     [
                         scorer.score(question["first"], question["second"])
-                        for scorer in self._load(name)
+                        for scorer in self._members(name)
                     ],
                     np.float64,
                 )
@@ -55,9 +56,14 @@ class PairWorker:
                 reported = report_unforeseen(error)
                 yield {**reply, "error": reported.message, "hint": reported.hint}
 
-    def _load_members(self, name: str) -> Sequence[PairScorer]:
-        model = resolve(name, self._settings.runs)
-        return [scorer_for(spec, self._settings) for spec in model.members]
+    def _members(self, name: str) -> Sequence[PairScorer]:
+        """The scorers of a model as it is now: a run may have been trained again."""
+        members = resolve(name, self._settings.runs).members
+        places = [ScorePlace.of(spec, self._settings) for spec in members]
+        return [self._loaded(place.spec, place.fingerprint) for place in places]
+
+    def _load(self, spec: ModelSpec, _fingerprint: str) -> PairScorer:
+        return scorer_for(spec, self._settings)
 
 
 def serve(settings: Settings, source: TextIO, sink: TextIO) -> None:

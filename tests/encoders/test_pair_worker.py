@@ -36,6 +36,17 @@ def test_each_model_answers_for_itself(settings: Settings, tiny_encoder: Path) -
     assert -1 <= different < equal == pytest.approx(1)
 
 
+def test_a_model_whose_files_change_is_loaded_again(settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    worker = PairWorker(settings)
+    similarities = []
+    for dog in ("0 1", "1 0"):
+        file.write_text(f"a 1 0\ncat 1 0\nsleeps 1 0\ndog {dog}\n")
+        (answer,) = worker.answer(selected(f"word-vectors:{file}"))
+        similarities.append(answer["similarities"][0])
+    assert similarities == pytest.approx([2 / 5**0.5, 1])
+
+
 def test_lines_are_answered_until_the_source_closes_and_the_newest_counts(
     settings: Settings,
 ) -> None:
