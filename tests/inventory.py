@@ -212,10 +212,22 @@ def papers() -> dict[str, dict[str, str]]:
 
     return {
         paper: {
-            name: digest(without_prose(asdict(table))) for name, table in load_paper(paper).items()
+            name: digest(without_prose(with_sources(table)))
+            for name, table in load_paper(paper).items()
         }
         for paper in paper_names()
     }
+
+
+def with_sources(table: Any) -> dict[str, Any]:
+    """The fields of a TABLE; each number has the source of its model, as when they were
+    recorded.
+    """
+    values = asdict(table)
+    for point, number in zip(table.points, values["points"], strict=True):
+        del number["set"]
+        number["source"] = asdict(table.source_of(point.row, point))
+    return values
 
 
 def without_prose(values: Any) -> Any:
