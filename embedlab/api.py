@@ -38,7 +38,7 @@ from embedlab.core.settings import Settings, load_settings
 from embedlab.data.file_name import ROWS_IN_MEMORY
 from embedlab.data.text_file import refuse_half
 from embedlab.encoders.encoder import PairScorer, Vectors
-from embedlab.encoders.kinds.live import live_name, session_folder
+from embedlab.encoders.kinds.live import live_models, live_name, session_folder
 from embedlab.evaluation import load_members, resolve_model
 from embedlab.models.aliases import take_alias, temporary_aliases
 from embedlab.reports.report import Report
@@ -90,8 +90,10 @@ def load(name: OneModel, *, progress: bool = False, **settings: Any) -> LoadedMo
     word-vectors:FILE or dice).
     """
     session = session_of(load, progress, settings)
-    model = resolve_model(model_name(name), session)
-    return LoadedModel(name=model.name, members=tuple(load_members(model, session, cached=True)))
+    with live_models():
+        model = resolve_model(model_name(name), session)
+        members = tuple(load_members(model, session, cached=True))
+    return LoadedModel(name=model.name, members=members)
 
 
 @with_hint
@@ -131,7 +133,7 @@ def _python_function(command: str) -> Callable[..., Any]:
             listing = f"help(embedlab.{function.__name__}) lists what it takes"
             raise TypeError(f"{function.__name__}(): {error}; {listing}") from None
         session = session_of(function, given.pop("progress"), given.pop("settings", {}))
-        with temporary_aliases():
+        with temporary_aliases(), live_models():
             values = {
                 option_of_argument[key].name: _value(option_of_argument[key], value)
                 for key, value in given.items()

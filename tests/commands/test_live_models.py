@@ -1,6 +1,8 @@
 """Objects of the program and rows in memory are models and tasks of a call from Python."""
 
+import gc
 import re
+import weakref
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -82,6 +84,26 @@ def test_an_object_that_changed_is_computed_again() -> None:
     after = embedlab.evaluate(model, tasks=PAIRS).frame
     assert after.equals(embedlab.evaluate({"Lengths": letters}, tasks=PAIRS).frame)
     assert not after.equals(before)
+
+
+def test_an_object_is_let_go_with_its_last_call_and_its_name_stays_taken() -> None:
+    class Own(Lengths):
+        pass
+
+    model = Own()
+    kept = [
+        embedlab.compare([model, "dice"], tasks=PAIRS),
+        embedlab.score("a", "b", models=model),
+    ]
+    alive = weakref.ref(model)
+    loaded = embedlab.load(model)
+    del model
+    assert loaded.encode(["a b"]).tolist() == [[3.0, 2.0]]
+    del loaded
+    gc.collect()
+    assert alive() is None
+    assert kept[0].frame["model"].to_list() == ["live:Own", "dice"]
+    assert embedlab.evaluate(Own(), tasks=PAIRS).frame["model"][0] == "live:Own-2"
 
 
 def test_rows_have_one_name_of_their_content_everywhere() -> None:

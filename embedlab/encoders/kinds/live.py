@@ -6,7 +6,9 @@ example, so its results are stored for one call only.
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ from embedlab.models.encoder_kind import EncoderKind
 
 PREFIX = "live:"
 NOTE = "an object of this program: its results are kept for this call alone"
-_MODELS: dict[str, "LiveEncoder"] = {}
+_MODELS: dict[str, "LiveEncoder"] = {}  # of the call at work
+_NAMED: dict[str, Callable[[], Any]] = {}  # what each name of the session means, while it lives
 
 
 class LiveEncoder:
@@ -58,11 +61,26 @@ def live_name(model: Any, name: str) -> str:
         )
     base = unique_name = name or getattr(model, "__name__", type(model).__name__).strip("<>")
     number = 1
-    while not name and unique_name in _MODELS and _MODELS[unique_name].model is not model:
+    while not name and unique_name in _NAMED and _NAMED[unique_name]() is not model:
         number += 1
         unique_name = f"{base}-{number}"
     _MODELS[unique_name] = LiveEncoder(model, encode)
+    try:
+        _NAMED[unique_name] = weakref.ref(model)
+    except TypeError:  # an object that cannot be referred to weakly
+        _NAMED[unique_name] = lambda: model
     return f"{PREFIX}{unique_name}"
+
+
+@contextmanager
+def live_models() -> Iterator[None]:
+    """Let go of the models that the block names when it ends: they may fill the memory."""
+    before = dict(_MODELS)
+    try:
+        yield
+    finally:
+        _MODELS.clear()
+        _MODELS.update(before)
 
 
 def roles_of(location: str) -> frozenset[str]:
