@@ -3,7 +3,6 @@ words independently, as a tokenizer does that always splits at blanks (BERT's).
 """
 
 import json
-import re
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -13,8 +12,6 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 MOST_WORDS = 500_000  # remembered at once; all are forgotten then
-_PLAIN = re.compile("[!-~]+")  # in ASCII, without blanks
-A_TEXT = 128  # new words that are tokenised together
 _SPLITTING = {"BertPreTokenizer", "Whitespace", "WhitespaceSplit"}
 _BY_CHARACTER = {"BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "StripAccents"}
 
@@ -57,29 +54,10 @@ class WordTokens:
         if len(unseen_words) + len(self._known) > MOST_WORDS:
             self._known.clear()
             unseen_words = distinct_words
-        plain_words = [word for word in unseen_words if _PLAIN.fullmatch(word)]
-        other_words = [*unseen_words.difference(plain_words)]
-        self._known.update(zip(plain_words, self._tokens_of_plain_words(plain_words), strict=True))
-        self._known.update(zip(other_words, self._encode(other_words), strict=True))
+        new_words = [*unseen_words]
+        self._known.update(zip(new_words, self._encode(new_words), strict=True))
         tokens = self._known.__getitem__
         return [[*chain.from_iterable(map(tokens, text_words))] for text_words in words]
-
-    def _tokens_of_plain_words(self, words: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of words without blanks, many in one text: a tokenizer's work for a
-        text is more than for a word.
-        """
-        groups = [words[start : start + A_TEXT] for start in range(0, len(words), A_TEXT)]
-        texts = [" ".join(group) for group in groups]
-        tokens: list[list[int]] = [[] for _ in words]
-        encoded = self.tokenizer.encode_batch(texts, add_special_tokens=False)
-        for number, (group, encoding) in enumerate(zip(groups, encoded, strict=True)):
-            # A token that begins with the blank before a word is the word's.
-            word_ends = np.cumsum([len(word) + 1 for word in group]) - 1
-            starts = [start for start, _ in encoding.offsets]
-            owners = np.searchsorted(word_ends, starts, side="right") + number * A_TEXT
-            for owner, token in zip(owners.tolist(), encoding.ids, strict=True):
-                tokens[owner].append(token)
-        return tokens
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         encoded = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
