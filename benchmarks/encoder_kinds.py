@@ -109,12 +109,11 @@ def texts_of(data: Path, counts: Mapping[str, int]) -> dict[str, list[str]]:
 def encode_ours(folder: str, threads: int) -> Callable[[Sequence[str]], Any]:
     """Our encode, without a cache."""
     from embedlab.core.settings import Settings
-    from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
     from embedlab.models.catalog import resolve
 
-    here = machine(Settings(device="cpu", threads=threads))
-    return load_encoder(resolve(folder, Path("none")).members[0], here).encode
+    settings = Settings(device="cpu", threads=threads)
+    return load_encoder(resolve(folder, Path("none")).members[0], settings).encode
 
 
 def encode_peer(folder: str, threads: int, kind: str) -> Callable[[Sequence[str]], Any]:

@@ -367,9 +367,8 @@ def duration(options: argparse.Namespace) -> None:
             device="cpu", threads=options.threads, data=options.data, cache=Path(cache)
         )
         session = NotebookSession(settings=settings)
-        from embedlab.encoders.device import machine
 
-        plain = load_plain(resolve("minilm", Path("none")).members[0], machine(settings))
+        plain = load_plain(resolve("minilm", Path("none")).members[0], settings)
         loaded: dict[str, Any] = {}
 
         def members(model: Any, _session: Any, *, cached: bool) -> Any:

@@ -266,17 +266,10 @@ def encode_once(
         return
 
     # torch is imported only here: a stored evaluation is shown without it.
-    from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_cached
 
     for transformer in (part for part in spec.uncombined if part.is_transformer):
-        encoder = load_cached(
-            transformer,
-            machine(settings),
-            settings.cache,
-            settings.cache_gib,
-            offline=settings.offline,
-        )
+        encoder = load_cached(transformer, settings, settings.cache)
         encoder.store(sentences, start_progress("sentences"))
 
 

@@ -137,20 +137,14 @@ def _encoder(spec: ModelSpec, sentences: int, settings: Settings) -> Encoder:
     A file whose vectors would take more than half of the cache, and push out those of other models,
     is encoded without it; but the answers of a server may cost money, and none is lost.
     """
-    from embedlab.encoders.device import machine
     from embedlab.encoders.loading import GIB, load_encoder
     from embedlab.evaluation import needs_network
     from embedlab.models.location import vector_length
 
     needed_bytes = sentences * (vector_length(spec) or 0) * FLOAT_BYTES
     is_large = needed_bytes > settings.cache_gib * GIB / 2
-    return load_encoder(
-        spec,
-        machine(settings),
-        cache=None if is_large and not needs_network(spec) else settings.cache,
-        cache_gib=settings.cache_gib,
-        offline=settings.offline,
-    )
+    cache = None if is_large and not needs_network(spec) else settings.cache
+    return load_encoder(spec, settings, cache=cache)
 
 
 def _count(file: Path, column: str | None, session: Session) -> int:

@@ -194,11 +194,9 @@ def same(options: SameOptions, session: Session) -> Report:
 
 
 def _encoder(spec: ModelSpec, session: Session) -> Encoder:
-
-    from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 
-    return load_encoder(spec, machine(session.settings), offline=session.settings.offline)
+    return load_encoder(spec, session.settings)
 
 
 def _with_similarity(

@@ -190,14 +190,7 @@ class PrefixedScorer:
         return scores
 
 
-def load_prefixed(
-    spec: ModelSpec,
-    fingerprint: str,
-    cache: Path | None,
-    limit_bytes: int,
-    *,
-    offline: bool,
-) -> Encoder:
+def load_prefixed(spec: ModelSpec, settings: Settings, cache: Path | None) -> Encoder:
     """Load the encoder of SPEC; over the cache in the folder CACHE, if there is one and its kind is
     cached.
     """
@@ -207,16 +200,17 @@ def load_prefixed(
             f"{spec.name!r} has no vectors: it only scores pairs",
             hint="name an encoder, or use it with compare, pairs and evaluate",
         )
+    fingerprint = spec_fingerprint(spec, precision="float32")
 
     def load() -> PrefixedEncoder:
-        if kind.is_remote and offline:
+        if kind.is_remote and settings.offline:
             raise MissingError(
                 f"{spec.name!r} has no cached vectors of some sentences, and {OFFLINE}",
                 hint=ONLINE,
             )
         return PrefixedEncoder(spec=spec, fingerprint=fingerprint, inner=open_kind(kind, spec))
 
-    if cache is None or limit_bytes == 0 or not kind.is_cached:
+    if cache is None or settings.cache_gib == 0 or not kind.is_cached:
         return load()
     opened = cache_result(load)
     dim = EmbeddingCache.stored_dim(cache, fingerprint) or opened().dim
@@ -231,7 +225,7 @@ def load_prefixed(
         stated=facts if is_stated else opened().facts,
         similarity=similarity,
         load=opened,
-        cache=EmbeddingCache(cache, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name),
+        cache=_opened_cache(cache, fingerprint, dim, spec, settings),
         per_save=kind.per_save,
     )
 
@@ -257,35 +251,43 @@ class DiceScorer:
 GIB = 2**30
 
 
+def _opened_cache(
+    folder: Path, fingerprint: str, dim: int, spec: ModelSpec, settings: Settings
+) -> EmbeddingCache:
+    limit_bytes = int(settings.cache_gib * GIB)
+    return EmbeddingCache(folder, fingerprint, dim=dim, limit_bytes=limit_bytes, name=spec.name)
+
+
+def _machine(spec: ModelSpec, settings: Settings) -> "Machine | None":
+    """The machine that computes SPEC; none for what is looked up or counted, which needs no torch
+    (2 s), unless a device is typed. A plug-in may do anything.
+    """
+    is_light = spec.kind == "dice"
+    if spec.is_prefixed and not spec.is_transformed:
+        is_light = encoder_kind(spec.kind).backend in {"file", "numpy"}
+    if is_light and settings.device in {"auto", "cpu"}:
+        return None
+    from embedlab.encoders.device import machine
+
+    return machine(settings)
+
+
 def scorer_for(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> PairScorer:
     """Load the scorer of SPEC as SETTINGS select, with the cache of vectors in the folder CACHE, if
-    given; torch (2 s) is loaded only where it computes, or a device needs it.
+    given.
     """
-    kind = None
-    if spec.is_prefixed and not spec.is_transformed:
-        kind = encoder_kind(spec.kind)
-    # what is looked up or counted needs no torch; a plug-in may do anything
-    is_light = spec.kind == "dice" or (kind is not None and kind.backend in {"file", "numpy"})
-    hardware = None
-    if settings.device not in {"auto", "cpu"} or not is_light:
-        from embedlab.encoders.device import machine
-
-        hardware = machine(settings)
+    hardware = _machine(spec, settings)
     if spec.kind == "dice":
         return DiceScorer()
-    if kind is not None and not kind.has_vectors:
-        fingerprint = spec_fingerprint(spec, precision=_precision(hardware))
-        if kind.scorer is not None:
-            scorer: PairScorer = kind.scorer(spec, fingerprint, hardware)
-            return scorer
-        return PrefixedScorer(spec.name, fingerprint, open_kind(kind, spec))
-    return load_encoder(
-        spec, hardware, cache=cache, cache_gib=settings.cache_gib, offline=settings.offline
-    )
-
-
-def _precision(machine: "Machine | None") -> str:
-    return "float32" if machine is None else machine.precision
+    if not spec.is_prefixed or spec.is_transformed or encoder_kind(spec.kind).has_vectors:
+        return load_encoder(spec, settings, cache=cache)
+    kind = encoder_kind(spec.kind)
+    precision = "float32" if hardware is None else hardware.precision
+    fingerprint = spec_fingerprint(spec, precision=precision)
+    if kind.scorer is not None:
+        scorer: PairScorer = kind.scorer(spec, fingerprint, hardware)
+        return scorer
+    return PrefixedScorer(spec.name, fingerprint, open_kind(kind, spec))
 
 
 def open_kind(kind: EncoderKind, spec: ModelSpec) -> Any:
@@ -307,84 +309,70 @@ _WITHOUT_VECTORS = {
 }
 
 
-def load_encoder(
-    spec: ModelSpec,
-    machine: "Machine | None",
-    *,
-    cache: Path | None = None,
-    cache_gib: float = 8.0,
-    offline: bool = False,
-) -> Encoder:
-    """Load an encoder; a model that only scores pairs is a UsageError."""
-
-    def load(spec: ModelSpec) -> Encoder:
-        return load_encoder(spec, machine, cache=cache, cache_gib=cache_gib, offline=offline)
-
+def load_encoder(spec: ModelSpec, settings: Settings, *, cache: Path | None = None) -> Encoder:
+    """Load an encoder as SETTINGS select; a model that only scores pairs is a UsageError."""
     if spec.kind in _WITHOUT_VECTORS:
         reason, hint = _WITHOUT_VECTORS[spec.kind]
         raise UsageError(f"{spec.name!r} has no vectors: it {reason}", hint=hint)
     if spec.is_transformed:
-        return TransformedEncoder(spec=spec, inner=load(spec.untransformed))
+        inner = load_encoder(spec.untransformed, settings, cache=cache)
+        return TransformedEncoder(spec=spec, inner=inner)
     if spec.is_prefixed:
-        fingerprint = spec_fingerprint(spec, precision=_precision(machine))
-        return load_prefixed(spec, fingerprint, cache, int(cache_gib * GIB), offline=offline)
+        _machine(spec, settings)
+        return load_prefixed(spec, settings, cache)
     if spec.parts:
         combination = cast("Combination", spec.kind)
-        return CombinedEncoder(name=spec.name, kind=combination, parts=[*map(load, spec.parts)])
-    assert machine is not None
-    if cache is None or cache_gib == 0:
-        return load_plain(spec, machine, offline=offline)
-    return load_cached(spec, machine, cache, cache_gib, offline=offline)
+        parts = [load_encoder(part, settings, cache=cache) for part in spec.parts]
+        return CombinedEncoder(name=spec.name, kind=combination, parts=parts)
+    if cache is None or settings.cache_gib == 0:
+        return load_plain(spec, settings)
+    return load_cached(spec, settings, cache)
 
 
-def load_cached(
-    spec: ModelSpec, machine: "Machine", cache: Path, cache_gib: float, *, offline: bool = False
-) -> CachedEncoder:
+def load_cached(spec: ModelSpec, settings: Settings, cache: Path) -> CachedEncoder:
     """Load the transformer of SPEC with the cache in the folder CACHE; its weights are read at the
     first new sentence.
 
     These are its vectors before whitening and normalising.
     """
+    from embedlab.encoders.device import machine
+
     spec = spec.untransformed
     uncut_spec = replace(spec, dim=None)
-    usage, uncut = (model_usage(variant, offline=offline) for variant in (spec, uncut_spec))
-    fingerprint, stored_fingerprint = (
-        used_fingerprint(variant, precision=machine.precision) for variant in (usage, uncut)
+    precision = machine(settings).precision
+    usage, uncut = (
+        model_usage(variant, offline=settings.offline) for variant in (spec, uncut_spec)
     )
+    stored_fingerprint = used_fingerprint(uncut, precision=precision)
     return CachedEncoder(
         name=spec.name,
-        fingerprint=fingerprint,
+        fingerprint=used_fingerprint(usage, precision=precision),
         dim=usage.vector_dim(),
         stated=EncoderFacts(
             pooling=usage.pooling_label,
-            precision="float32" if usage.is_static else usage.reading.dtype or machine.precision,
+            precision="float32" if usage.is_static else usage.reading.dtype or precision,
             max_tokens=None if usage.is_static else usage.reading.max_tokens,
             notes=usage.notes,
         ),
-        load=lambda: load_plain(uncut_spec, machine, offline=offline),
+        load=lambda: load_plain(uncut_spec, settings),
         similarity=usage.similarity,
-        cache=EmbeddingCache(
-            cache,
-            stored_fingerprint,
-            dim=uncut.vector_dim(),
-            limit_bytes=int(cache_gib * GIB),
-            name=spec.name,
-        ),
+        cache=_opened_cache(cache, stored_fingerprint, uncut.vector_dim(), spec, settings),
     )
 
 
-def load_plain(
-    spec: ModelSpec, machine: "Machine", *, offline: bool = False
-) -> "TransformerEncoder | StaticEncoder":
+def load_plain(spec: ModelSpec, settings: Settings) -> "TransformerEncoder | StaticEncoder":
     """The transformer or the static token vectors of SPEC, without a cache."""
-    usage = model_usage(spec, offline=offline, is_loaded=True)
+    from embedlab.encoders.device import machine
+
+    hardware = machine(settings)
+    usage = model_usage(spec, offline=settings.offline, is_loaded=True)
     if usage.is_static:
         from embedlab.encoders.layers import load_layers
         from embedlab.encoders.static import StaticEncoder, load_table
 
         return StaticEncoder(
             name=spec.name,
-            fingerprint=used_fingerprint(usage, precision=machine.precision),
+            fingerprint=used_fingerprint(usage, precision=hardware.precision),
             table=load_table(usage.source),
             usage=usage,
             layers=load_layers(usage.layers).eval(),
@@ -392,7 +380,7 @@ def load_plain(
     # torch's models (2 s) are loaded only here: cached vectors do not need them.
     from embedlab.encoders.checkpoint import open_transformer
 
-    return open_transformer(usage, machine, name=spec.name)
+    return open_transformer(usage, hardware, name=spec.name)
 
 
 def load_trainable(
@@ -425,9 +413,7 @@ def token_vectors_of(spec: ModelSpec, settings: Settings) -> Callable[[str], Wei
     plain, is_whitened = spec.untransformed, spec.whiten is not None
     if spec.is_transformer and not is_whitened:
         if model_usage(plain, offline=settings.offline).similarity == "cosine":
-            from embedlab.encoders.device import machine
-
-            return load_plain(plain, machine(settings), offline=settings.offline).token_vectors
+            return load_plain(plain, settings).token_vectors
     elif spec.is_prefixed and not is_whitened and not spec.prompt:
         opened = encoder_kind(spec.kind).open(spec.location)
         if hasattr(opened, "token_vectors"):

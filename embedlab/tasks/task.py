@@ -662,13 +662,6 @@ def load_member(spec: ModelSpec, settings: Settings) -> tuple[Encoder, torch.dev
     from embedlab.encoders.device import machine
     from embedlab.encoders.loading import load_encoder
 
-    machine_facts = machine(settings)
-    encoder = load_encoder(
-        spec,
-        machine_facts,
-        cache=settings.cache,
-        cache_gib=settings.cache_gib,
-        offline=settings.offline,
-    )
+    encoder = load_encoder(spec, settings, cache=settings.cache)
     encoder.refused_texts = frozenset(spec.refused_texts)
-    return encoder, machine_facts.device
+    return encoder, machine(settings).device

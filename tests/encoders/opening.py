@@ -43,16 +43,19 @@ def spec_of(name: str | Path) -> ModelSpec:
     return spec
 
 
+def offline_settings(**more: Any) -> Settings:
+    """Settings of a process that computes on one core, without a network."""
+    return Settings(device="cpu", threads=1, **{"offline": True, **more})
+
+
 def opened(name: str | Path, cpu: Machine, cache: Path | None = None) -> Encoder:
     """The encoder of a typed name, without a network."""
-    return load_encoder(spec_of(name), cpu, cache=cache, offline=True)
+    return load_encoder(spec_of(name), offline_settings(precision=cpu.precision), cache=cache)
 
 
 def scorer_of(name: str | Path, **settings: Any) -> Any:
     """What scores pairs under a typed name, without a network."""
-    return scorer_for(
-        spec_of(name), Settings(device="cpu", threads=1, **{"offline": True, **settings})
-    )
+    return scorer_for(spec_of(name), offline_settings(**settings))
 
 
 def written_once(

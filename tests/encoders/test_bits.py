@@ -14,7 +14,7 @@ from embedlab.encoders.encoder import cosines
 from embedlab.encoders.loading import load_cached
 from embedlab.encoders.transformed import quantise_vectors
 from embedlab.encoders.transformer import TransformerEncoder
-from tests.encoders.opening import fingerprint, opened, spec_of
+from tests.encoders.opening import fingerprint, offline_settings, opened, spec_of
 
 VECTORS = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
 VECTORS[3], VECTORS[4, 5] = 0, 0
@@ -60,7 +60,7 @@ def test_fewer_numbers_are_read_from_the_whole_vectors_that_are_cached(
 ) -> None:
     def cached(options: str) -> Any:
         spec = spec_of(f"{small_bert}{options}")
-        return load_cached(spec, cpu, tmp_path, 1.0, offline=True)
+        return load_cached(spec, offline_settings(), tmp_path)
 
     plain = opened(f"{small_bert}?dim=7", cpu).encode(sentences)
     whole = cached("").encode(sentences)

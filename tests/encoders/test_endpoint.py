@@ -23,6 +23,7 @@ from embedlab.encoders.loading import load_encoder
 from embedlab.models.aliases import take_alias
 from embedlab.models.catalog import resolve
 from tests.encoders.endpoint_server import vector
+from tests.encoders.opening import offline_settings
 
 LONG = "a text of more characters than the server takes"
 TEXTS = ["a man plays", "", "two dogs", "a man plays"]
@@ -56,7 +57,7 @@ def begin_anew(server: str, model: str) -> None:
 def load(name: str, cpu: Machine, cache: Path | None = None, *, offline: bool = False) -> Encoder:
     """The encoder of a typed name."""
     (spec,) = resolve(take_alias(name), Path("none")).members
-    return load_encoder(spec, cpu, cache=cache, offline=offline)
+    return load_encoder(spec, offline_settings(offline=offline), cache=cache)
 
 
 def assert_refused(
@@ -183,20 +184,20 @@ def test_a_server_that_only_a_file_names_gets_neither_texts_nor_the_key(
     monkeypatch.setenv("EMBEDLAB_API_KEY", "s3cret")
     named = resolve(f"{server}#key", Path("none")).members[0]
     with pytest.raises(UsageError, match="which you did not type") as refused:
-        load_encoder(named, cpu)
+        load_encoder(named, offline_settings(offline=False))
     assert answered(server)["requests"] == 0
     host = server.removeprefix("http://").removesuffix("/v1")
     assert f"--allow-host {host} " in refused.value.hint
     monkeypatch.setenv("EMBEDLAB_ALLOW_HOST", host)
     with pytest.raises(MissingError, match="refuses the request: status 401"):  # without a key
-        load_encoder(named, cpu).encode(["a"])
+        load_encoder(named, offline_settings(offline=False)).encode(["a"])
     # typed for another port, or to be encrypted: the key is not for this one
     take_alias("http://127.0.0.1:1/v1#m")
     take_alias(f"{server.replace('http', 'https')}#m")
     with pytest.raises(MissingError, match="refuses the request: status 401"):
-        load_encoder(named, cpu).encode(["a"])
+        load_encoder(named, offline_settings(offline=False)).encode(["a"])
     take_alias(f"average:dice,{server}#key")
-    assert load_encoder(named, cpu).encode(["a"]).shape == (1, 6)
+    assert load_encoder(named, offline_settings(offline=False)).encode(["a"]).shape == (1, 6)
 
 
 def test_a_server_that_is_not_there_is_one_line(server: str, cpu: Machine) -> None:

@@ -15,13 +15,13 @@ from embedlab.encoders.loading import load_plain
 from embedlab.encoders.transformer import TransformerEncoder
 from embedlab.encoders.weight_checks import silence_transformers
 from tests.encoders.layouts import DECODERS, SENTENCES, write_backbone
-from tests.encoders.opening import spec_of
+from tests.encoders.opening import offline_settings, spec_of
 
 MOST = 1.3  # of a checkpoint's size
 
 
-def read(folder: Path, cpu: Machine, precision: str) -> TransformerEncoder:
-    encoder = load_plain(spec_of(folder), replace(cpu, precision=precision), offline=True)  # type: ignore[arg-type]
+def read(folder: Path, precision: str) -> TransformerEncoder:
+    encoder = load_plain(spec_of(folder), offline_settings(precision=precision))
     assert isinstance(encoder, TransformerEncoder)
     return encoder
 
@@ -34,7 +34,7 @@ def memory(field: str) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
-def test_loading_makes_no_second_copy_of_shards_in_bf16(tmp_path: Path, cpu: Machine) -> None:
+def test_loading_makes_no_second_copy_of_shards_in_bf16(tmp_path: Path) -> None:
     write_backbone(tmp_path / "small", "bert")
     write_backbone(tmp_path / "large", "bert")
     (tmp_path / "large" / "model.safetensors").unlink()
@@ -46,10 +46,10 @@ def test_loading_makes_no_second_copy_of_shards_in_bf16(tmp_path: Path, cpu: Mac
     del model
     shards = [*(tmp_path / "large").glob("model-*.safetensors")]
     assert len(shards) > 1
-    read(tmp_path / "small", cpu, "bf16")  # what is loaded once and for all models
+    read(tmp_path / "small", "bf16")  # what is loaded once and for all models
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
-    encoder = read(tmp_path / "large", cpu, "bf16")
+    encoder = read(tmp_path / "large", "bf16")
     size = sum(file.stat().st_size for file in shards)
     # freed memory of this process may be used again
     assert memory("VmHWM") - before < MOST * size
@@ -58,13 +58,13 @@ def test_loading_makes_no_second_copy_of_shards_in_bf16(tmp_path: Path, cpu: Mac
 
 @pytest.mark.parametrize("architecture", ["bert", "qwen3"])
 def test_weights_in_bf16_give_nearly_the_vectors_of_float32(
-    tmp_path: Path, cpu: Machine, architecture: str
+    tmp_path: Path, architecture: str
 ) -> None:
     write_backbone(tmp_path, architecture, **DECODERS.get(architecture, {}))
-    encoder = read(tmp_path, cpu, "bf16")
+    encoder = read(tmp_path, "bf16")
     kinds = {value.dtype for value in encoder.backbone.parameters() if value.ndim >= 2}
     assert kinds == {torch.bfloat16}
-    exact, vectors = read(tmp_path, cpu, "float32").encode(SENTENCES), encoder.encode(SENTENCES)
+    exact, vectors = read(tmp_path, "float32").encode(SENTENCES), encoder.encode(SENTENCES)
     distance = np.linalg.norm(exact - vectors, axis=1) / np.linalg.norm(exact, axis=1)
     assert 1e-6 < distance.max() < 0.045
 

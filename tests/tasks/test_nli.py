@@ -17,7 +17,7 @@ from embedlab.models.catalog import ModelSpec
 from embedlab.runs.outcomes import StoredOutcomes
 from embedlab.tasks.nli import SOURCES, TASK
 from tests.tasks.evaluated import SETTINGS, evaluated, spec_of, trained
-from tests.training.small_runs import MACHINE, SAMPLE
+from tests.training.small_runs import SAMPLE
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def slow_labels(spec: ModelSpec, split: str, rows: int = 10**6) -> list[str]:
     """The labels of the first rows of snli by the layers that a run has stored, pair by pair: of
     sbert W[u; v; |u−v|] + b, of liao tanh of that, then W₂.
     """
-    encoder = load_encoder(spec, MACHINE, cache=None)
+    encoder = load_encoder(spec, SETTINGS)
     heads = load_file(Path(spec.location).parent / "heads.safetensors")
     frame = SAMPLE.open("snli", split).frame.head(rows)
     sides = (encoder.encode(frame[side].to_list()) for side in ("premise", "hypothesis"))

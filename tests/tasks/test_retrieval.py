@@ -25,7 +25,6 @@ from embedlab.tasks.task import TaskResult, task
 from tests.data.query_folders import write_folder, write_found, write_texts
 from tests.refusal import refused
 from tests.tasks.evaluated import evaluated, spec_of
-from tests.training.small_runs import MACHINE
 
 PAIRS = [
     ("what barks", "a dog barks"),
@@ -50,7 +49,7 @@ def folder(tmp_path: Path) -> str:
 
 
 def encoder_of(name: str, cache: Path | None = None) -> Encoder:
-    return load_encoder(spec_of(name), MACHINE, cache=cache)
+    return load_encoder(spec_of(name), Settings(device="cpu", threads=1), cache=cache)
 
 
 def searched(model: str, dataset: str) -> TaskResult:
