@@ -2,15 +2,12 @@
 
 import os
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from logging import ERROR
 from math import prod
 from pathlib import Path
-from tempfile import TemporaryFile
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,7 +25,6 @@ from embedlab.models.config import read_config
 from embedlab.models.folder_files import read_header, weight_files
 
 WHOLE = "is it a whole transformers folder? copy or download it again"
-_HOLDING = Lock()  # of what replaces stderr
 
 
 @contextmanager
@@ -37,7 +33,7 @@ def reading_file(folder: Path, description: str) -> Iterator[None]:
     that are not trusted, into a one-line error, and silence transformers.
     """
     try:
-        with _without_panic_messages(), silence_transformers():
+        with silence_transformers():
             yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MissingError):
         raise
@@ -45,50 +41,6 @@ def reading_file(folder: Path, description: str) -> Iterator[None]:
         raise MissingError(
             f"cannot load the {description} in {str(folder)!r}: {in_one_line(error)}", hint=WHOLE
         ) from error
-
-
-@contextmanager
-def _without_panic_messages() -> Iterator[None]:
-    """Drop what stderr got within the block if a panic ends it: Rust reports a panic before it can
-    be caught.
-
-    The whole process shares stderr: of several threads only the first holds it back, for all.
-    """
-    with ExitStack() as stack:
-        if _HOLDING.acquire(blocking=False):
-            stack.callback(_HOLDING.release)
-            with suppress(OSError):  # the disk is full, or stderr is closed
-                stack.enter_context(_holding_stderr())
-        yield
-
-
-@contextmanager
-def _holding_stderr() -> Iterator[None]:
-    """Write what stderr gets within the block at its end, but for one that a panic ends."""
-    with TemporaryFile() as held_file, ExitStack() as stack:
-        stderr = os.dup(2)
-        stack.callback(os.close, stderr)
-        is_panic = False
-        _flush()
-        os.dup2(held_file.fileno(), 2)
-        try:
-            yield
-        except BaseException as error:
-            is_panic = type(error).__name__ == "PanicException"
-            raise
-        finally:
-            _flush()
-            os.dup2(stderr, 2)
-            held_file.seek(0)
-            if not is_panic:
-                with suppress(OSError):  # its reader has gone
-                    os.write(2, held_file.read())
-
-
-def _flush() -> None:
-    if sys.stderr is not None:
-        with suppress(OSError, ValueError):  # closed, or no room: what is left is written later
-            sys.stderr.flush()
 
 
 @contextmanager
