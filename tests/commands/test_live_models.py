@@ -22,6 +22,7 @@ from embedlab.core.errors import (
     UsageError,
     with_hint,
 )
+from embedlab.encoders.kinds.live import session_folder
 from embedlab.models.aliases import aliases
 
 PAIRS = [
@@ -102,6 +103,7 @@ def test_an_object_is_let_go_with_its_last_call_and_its_name_stays_taken() -> No
     del loaded
     gc.collect()
     assert alive() is None
+    assert not (session_folder() / "results").exists()
     assert kept[0].frame["model"].to_list() == ["live:Own", "dice"]
     assert embedlab.evaluate(Own(), tasks=PAIRS).frame["model"][0] == "live:Own-2"
 

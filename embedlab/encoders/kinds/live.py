@@ -74,11 +74,15 @@ def live_name(model: Any, name: str) -> str:
 
 @contextmanager
 def live_models() -> Iterator[None]:
-    """Let go of the models that the block names when it ends: they may fill the memory."""
+    """Let go of the models that the block names when it ends, and of their results: they may fill
+    the memory and the disk.
+    """
     before = dict(_MODELS)
     try:
         yield
     finally:
+        if before != _MODELS:
+            shutil.rmtree(_results(), ignore_errors=True)
         _MODELS.clear()
         _MODELS.update(before)
 
@@ -93,10 +97,14 @@ def roles_of(location: str) -> frozenset[str]:
 
 @cache
 def session_folder() -> Path:
-    """Return the folder of the session's results; it is deleted when the process ends."""
+    """Return the folder of the session's files; it is deleted when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="embedlab-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def _results() -> Path:
+    return session_folder() / "results"
 
 
 def _locate(name: str) -> str:
@@ -110,5 +118,5 @@ ENCODER = EncoderKind(
     opened_with=("role",),
     locate=_locate,
     is_cached=False,
-    results=session_folder,
+    results=_results,
 )
