@@ -14,13 +14,15 @@ def test_aliases_are_listed_and_one_that_is_forgotten_means_nothing_any_more(
     embedlab: Embedlab, tiny_encoder: Path
 ) -> None:
     embedlab("compare", f"tiny={tiny_encoder}", "overlap=dice", *STS12)
-    assert embedlab("models", "ls", "--json").row(name="tiny")["model"] == str(tiny_encoder)
+    listed = embedlab("models", "ls", "--json")
+    assert listed.row(name="tiny")["model"] == str(tiny_encoder)
+    assert {"minilm", "mpnet", "wordllama"} < {row["name"] for row in listed.rows}
     answer = embedlab("compare", "tiny", "overlap", *STS12, "--json")
     assert {row["model"] for row in answer.rows} == {"tiny", "overlap"}
     forgotten = embedlab("models", "forget", "tiny", "--json")
     assert forgotten.json | {"name": "tiny", "model": str(tiny_encoder)} == forgotten.json
-    listed = embedlab("models", "ls", "--json").rows
-    assert [row["name"] for row in listed if row["state"] == "alias"] == ["overlap"]
+    aliases = [row for row in embedlab("models", "ls", "--json").rows if row["state"] == "alias"]
+    assert [row["name"] for row in aliases] == ["overlap"]
     assert embedlab("compare", "tiny", "dice", *STS12).code == 2
     assert tiny_encoder.is_dir()
 

@@ -43,19 +43,6 @@ def test_the_numbers_are_those_of_an_independent_script(
     assert row["score"] == pytest.approx(100 * expected)
 
 
-@pytest.mark.parametrize("by", ["dice", "source", "words"])
-def test_one_model_has_the_slices_and_intervals_of_a_comparison_by_any_property(
-    embedlab: Embedlab, by: str
-) -> None:
-    call = ("dice", "--task", "starter", "--data", "starter", "--by", by, "--json")
-    evaluated, compared = (embedlab(name, *call).rows for name in ("evaluate", "compare"))
-    names = ("slice", "items", "score", "low", "high")
-    assert [[row[name] for name in names] for row in evaluated] == [
-        [row[name] for name in names] for row in compared
-    ]
-    assert all(row["low"] < row["score"] < row["high"] for row in evaluated)
-
-
 def test_a_slice_is_measured_by_the_correlation_that_is_typed(
     embedlab: Embedlab, my_pairs: Path
 ) -> None:

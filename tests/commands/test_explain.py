@@ -68,6 +68,8 @@ def test_the_frame_has_the_numbers_of_the_arrays_ranked_in_the_reference(
     explained = both.explanation
     words = both.frame.filter(kind="word", model="dice")
     assert np.allclose(words["effect"], explained.models[0].effects)
+    together = both.frame.filter(kind="words", model="dice").height
+    assert together == len(shown_words(FIRST)) * len(shown_words(SECOND))
     other = both.frame.filter(kind="word", model=explained.models[1].name)
     assert np.allclose(other["difference"], other["effect"].to_numpy() - words["effect"].to_numpy())
     first, second, _ = pl.read_csv(pairs, separator="\t")

@@ -1,7 +1,7 @@
 """Runs followed, stopped and tidied."""
 
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from types import SimpleNamespace
 from typing import NoReturn, cast
 
@@ -42,18 +42,16 @@ def test_events_of_a_running_run_are_followed_until_it_ends(
     assert found == ["started", "finished"]
 
 
-def test_nothing_unfinished_cannot_be_resumed(session: NotebookSession) -> None:
+@pytest.mark.parametrize(
+    ("ending", "state"), [([events.Finished(time=2.0, step=9)], "finished"), ([], "silent")]
+)
+def test_a_run_that_is_finished_or_running_has_no_seed_to_continue(
+    ending: list[events.Event], state: str, session: NotebookSession
+) -> None:
     run = RunFolder.of(session.settings.runs, "mine", 1)
-    say(run, STARTED, events.Finished(time=2.0, step=9))
-    with pytest.raises(UsageError, match="no seed to continue: mine@1 is finished"):
-        runs.resume(runs.RunOptions(run="mine"), session)
-
-
-def test_a_running_run_is_not_resumed_and_not_called_finished(session: NotebookSession) -> None:
-    run = RunFolder.of(session.settings.runs, "mine", 1)
-    with run.lock():
-        say(run, STARTED)
-        with pytest.raises(UsageError, match=r"no seed to continue: mine@1 is (running|silent)"):
+    with run.lock() if not ending else nullcontext():
+        say(run, STARTED, *ending)
+        with pytest.raises(UsageError, match=f"no seed to continue: mine@1 is {state}"):
             runs.resume(runs.RunOptions(run="mine"), session)
 
 
