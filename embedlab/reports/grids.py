@@ -1,6 +1,5 @@
 """The tables of `embedlab grid`: its scores along its axes, the grids, and how their cells end."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
@@ -36,7 +35,7 @@ from embedlab.reports.tables import (
     score_columns,
 )
 from embedlab.runs.evaluations import StoredScore
-from embedlab.runs.signature import Signature, merged
+from embedlab.runs.signature import Signature, data_part, merged
 from embedlab.runs.status import last_dev, run_status, trained_flaw
 from embedlab.scoring.provenance import overlap_mark
 
@@ -279,19 +278,16 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
     # the labels of the cells that have a note, by its text and phrases
     cells: dict[tuple[str, tuple[str, ...]], list[Mapping[str, str]]] = {}
     # what each split held when cells were evaluated on it
-    versions: dict[tuple[str, str], set[tuple[Any, ...]]] = {}
+    contents: dict[tuple[str, str | None], set[str]] = {}
     for _, evaluation in pivot.evaluations:
         for state in evaluation.data:
-            versions.setdefault(_split(state), set()).add(_identity(state))
+            contents.setdefault((state["name"], state.get("split")), set()).add(_content(state))
     for labels, evaluation in pivot.evaluations:
         noted_texts: list[tuple[str, tuple[str, ...]]] = []
         for state in evaluation.data:
             noted_texts += [(note, (note,)) for note in state_remarks(state)]
-            if len(versions[_split(state)]) > 1:
-                digest = hashlib.sha256(repr(_identity(state)).encode()).hexdigest()[:8]
-                dataset = f"{state.get('name')} {state.get('split')}"
-                rows_text = count_text(int(state.get("rows") or 0), "rows")
-                text = f"evaluated on {dataset} with {rows_text} ({digest})"
+            if len(contents[state["name"], state.get("split")]) > 1:
+                text = f"evaluated on {_content(state)}"
                 noted_texts.append((text, (text,)))
         noted_texts += [(note, phrases_of(note)) for note in evaluation.notes]
         usage_text, unusual = usage_phrases(usage_facts(evaluation, "truncated"))
@@ -303,14 +299,9 @@ def _evaluation_notes(plan: GridPlan, pivot: Pivot) -> Iterator[str]:
         yield Note(": ".join([*models, note]), models=models, short_texts=phrases)
 
 
-def _split(state: Mapping[str, Any]) -> tuple[str, str]:
-    return state["name"], str(state.get("split"))
-
-
-def _identity(state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what distinguishes the data of one evaluation from that of another."""
-    keys = ("name", "split", "rows", "revision")
-    return (*map(state.get, keys), *sorted(state.get("sha256", {}).values()))
+def _content(state: Mapping[str, Any]) -> str:
+    """Return which data one evaluation read, as its signature says, with the number of rows."""
+    return f"{data_part(state)} with {count_text(int(state.get('rows') or 0), 'rows')}"
 
 
 def _where(
