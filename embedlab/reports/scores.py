@@ -45,7 +45,6 @@ from embedlab.reports.tables import (
     TableCell,
     Value,
     attributes,
-    largest_difference,
     model_columns,
     number,
     score_columns,
@@ -310,7 +309,6 @@ def _model_cells(
             sign=signs + HANGS * (record["difference_without_topic"] is not None),
             low=difference_low,
             high=difference_high,
-            most=largest_difference(record["metric"], record["scale"]),
             is_dim=difference_low * difference_high > 0 and not is_clear,
         )
         hover += f"; difference from the first model {cell.text}" if hover else ""

@@ -42,15 +42,6 @@ class TableCell:
     hover: str = ""  # what a page or notebook shows where a pointer rests on it
 
 
-def largest_difference(metric: str, scale: float) -> float:
-    """Return how far two numbers of METRIC can be apart, in a table's SCALE: correlations begin at
-    −1, other shares at 0; other numbers have no known limit.
-    """
-    if scale != 100 or metric == "margin":
-        return math.inf
-    return 200 if metric.endswith(("spearman", "pearson", "kendall", "matthews")) else 100
-
-
 def number(
     value: float | None,
     *,
@@ -61,12 +52,10 @@ def number(
     low: float | None = None,
     high: float | None = None,
     sign: str = "",
-    most: float = math.inf,
     **more: Any,
 ) -> TableCell:
     """Return a cell such as "78.40† ± 0.31 a" or "+1.20 [-0.30, +2.70]*": the number, then its
-    MARK, standard deviation, interval and SIGN as far as given; MORE is the rest of the cell. An
-    interval is shown as far as MOST in either direction.
+    MARK, standard deviation, interval and SIGN as far as given; MORE is the rest of the cell.
     """
     if _finite(value) is None:
         return TableCell(value, ABSENT)
@@ -74,7 +63,7 @@ def number(
     spread = "" if _finite(sd) is None else f" ± {sd:z.{digits}f}"
     interval = ""
     if low is not None and high is not None and math.isfinite(low):
-        interval = f" [{max(low, -most):{form}}, {min(high, most):{form}}]"
+        interval = f" [{low:{form}}, {high:{form}}]"
     return TableCell(value, f"{value:{form}}{mark}{spread}{interval}{sign}", **more)
 
 

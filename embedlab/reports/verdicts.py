@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embedlab.models.grammar import titles_of
 from embedlab.outcomes.frame import DATASET
 from embedlab.reports.notes import share_slices
-from embedlab.reports.tables import attributes, largest_difference, number
+from embedlab.reports.tables import attributes, number
 from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def _sentence(
     difference = overall.differences[model]
     scale = scale_of(overall.task, overall.metric)
     delta, *ends = attributes(difference, "delta low high", turn * scale).values()
-    limit = largest_difference(overall.metric, scale)
-    points = number(delta, digits=1, low=min(ends), high=max(ends), most=limit).text
+    points = number(delta, digits=1, low=min(ends), high=max(ends)).text
     if difference.significant:
         text = f"{winner} beats {loser} by {points}{measure}"
         return f"{text}, and {'; '.join(counts)}" if counts else text

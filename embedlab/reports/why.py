@@ -30,7 +30,6 @@ from embedlab.reports.tables import (
     TableCell,
     attributes,
     columns_of,
-    largest_difference,
     number,
 )
 from embedlab.reports.verdicts import verdicts
@@ -390,21 +389,16 @@ def _kind_record(kind: KindDifference, explanation: DifferenceExplanation, sign:
         "first": first,
         "second": second,
         "difference": _cell(difference, explanation),
-        "contrast": _cell(contrast, explanation, f"{sign}{contrast.topic_sign}", of=2),
+        "contrast": _cell(contrast, explanation, f"{sign}{contrast.topic_sign}"),
         "contrast_low": low,
         "contrast_high": high,
         "p_corrected": contrast.p_holm,
     }
 
 
-def _cell(
-    difference: Difference, explanation: DifferenceExplanation, sign: str = "", of: int = 1
-) -> TableCell:
-    """Return a difference OF one, or of two, differences."""
-    scale = _scale(explanation)
-    limit = of * largest_difference(explanation.whole.metric, scale)
-    return _points(*attributes(difference, "delta low high", scale).values(), sign=sign, most=limit)
+def _cell(difference: Difference, explanation: DifferenceExplanation, sign: str = "") -> TableCell:
+    return _points(*attributes(difference, "delta low high", _scale(explanation)).values(), sign)
 
 
-def _points(delta: float, low: float, high: float, *, sign: str, most: float = 100) -> TableCell:
-    return number(delta, digits=1, is_signed=True, low=low, high=high, sign=sign, most=most)
+def _points(delta: float, low: float, high: float, sign: str) -> TableCell:
+    return number(delta, digits=1, is_signed=True, low=low, high=high, sign=sign)

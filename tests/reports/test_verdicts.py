@@ -95,13 +95,6 @@ def test_one_model_or_numbers_without_a_difference_have_no_verdict() -> None:
     assert verdicts([row("sts12", difference(nan, nan))], ["dice", "b"]) == []
 
 
-def test_an_interval_ends_at_what_is_possible() -> None:
-    wide = replace(difference(0.46, 0.5), low=-0.18, high=2.08)
-    for metric, high in (("accuracy", "100.0"), ("spearman", "200.0")):
-        (sentence,) = verdicts([replace(row("mine", wide), metric=metric)], ["dice", "b"])
-        assert sentence.endswith(f"on mine: 46.0 [-18.0, {high}]")
-
-
 def test_a_measure_among_others_and_a_missing_test_are_named() -> None:
     untested = replace(difference(0.1, nan), low=nan, high=nan)
     assert verdicts([row("mine", untested)], ["dice", "b"]) == [
