@@ -19,14 +19,6 @@ def test_dice_gives_the_five_published_values() -> None:
     assert len(rows) == 5
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "value"),
-    [("", "", 0.0), ("?!", "...", 0.0), ("", "a", 0.0), ("A b", "b a.", 1.0)],
-)
-def test_dice_at_its_edges(first: str, second: str, value: float) -> None:
-    assert dice(first, second) == value
-
-
 ODD = [
     "A cat's hat_1, the CAT",
     "Café İstanbul ﬁ",

@@ -1,9 +1,10 @@
 import math
+from collections.abc import Sequence
 
 import pytest
-from scipy import special, stats
+from scipy import stats
 
-from embedlab.analysis.seed_tests import beta_share, welch_p
+from embedlab.analysis.seed_tests import welch_p
 
 
 @pytest.mark.parametrize(
@@ -11,9 +12,11 @@ from embedlab.analysis.seed_tests import beta_share, welch_p
     [
         ([1.0, 2.0, 4.0], [2.0, 3.5, 3.0]),
         ([70.4, 70.5, 70.3], [69.9, 69.8, 69.7, 70.0]),
+        ([1.0, 2.0, 3.0], [1e4, 2e4, 3e4]),
+        (range(100), range(100, 300)),
     ],
 )
-def test_welch_agrees_with_scipy(first: list[float], second: list[float]) -> None:
+def test_welch_agrees_with_scipy(first: Sequence[float], second: Sequence[float]) -> None:
     expected = stats.ttest_ind(first, second, equal_var=False).pvalue
     assert welch_p(first, second) == pytest.approx(expected, rel=1e-10)
 
@@ -22,9 +25,3 @@ def test_welch_knows_its_limits() -> None:
     assert math.isnan(welch_p([1.0], [2.0, 3.0]))
     assert welch_p([1.0, 1.0], [1.0, 1.0]) == 1.0
     assert welch_p([1.0, 1.0], [2.0, 2.0]) == 0.0
-
-
-@pytest.mark.parametrize("x", [0.0, 1e-9, 0.3, 0.9, 1.0])
-@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (2.2, 0.5), (60.0, 0.5), (3.0, 40.0)])
-def test_the_incomplete_beta_function_agrees_with_scipy(x: float, a: float, b: float) -> None:
-    assert beta_share(x, a, b) == pytest.approx(special.betainc(a, b, x), rel=1e-10, abs=1e-300)

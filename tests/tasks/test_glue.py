@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embedlab.analysis.measures import MEASURES
 from embedlab.core.errors import MissingError, UsageError
 from embedlab.core.recipe import load_recipe
 from embedlab.core.settings import Settings
@@ -15,19 +14,6 @@ from embedlab.tasks.glue import TASK
 from tests.stored_scores import begin_run
 from tests.tasks.evaluated import SETTINGS, evaluated, spec_of, trained
 from tests.training.small_runs import SAMPLE
-
-
-@pytest.mark.parametrize("classes", [(0, 1), (0,), (1,)])
-def test_the_metrics_equal_scikit_learn(classes: tuple[int, ...]) -> None:
-    from sklearn.metrics import f1_score, matthews_corrcoef
-
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        gold, predicted = rng.integers(2, size=9), rng.choice(classes, 9)
-        f1 = f1_score(gold, predicted, zero_division=0)
-        expected = {"f1": f1, "matthews": matthews_corrcoef(gold, predicted)}
-        found = {name: MEASURES[name].value(gold, predicted) for name in expected}
-        assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

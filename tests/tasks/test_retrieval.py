@@ -23,6 +23,7 @@ from embedlab.scoring.results import evaluate_task
 from embedlab.tasks.retrieval import METRICS, gold_of, ranks_by
 from embedlab.tasks.task import TaskResult, task
 from tests.data.query_folders import write_folder, write_found, write_texts
+from tests.reference.search import as_sets, sorted_documents, sorted_ranks
 from tests.refusal import refused
 from tests.tasks.evaluated import evaluated, spec_of
 
@@ -77,17 +78,12 @@ def test_a_query_ranks_all_its_positives_among_the_texts_of_the_file_but_its_own
 ) -> None:
     queries = open_query_file(faq)
     for scorer in (DiceScorer(), encoder_of(f"{tiny_encoder}?pooling=mean")):
-        expected = []
-        for anchor in dict.fromkeys(anchor for anchor, _ in PAIRS):
-            own = [positive for first, positive in PAIRS if first == anchor]
-            others = [text for text in queries.candidates if text != anchor]
-            values = np.round(scorer.score([anchor] * len(others), others), 5).tolist()
-            scores = dict(zip(others, values, strict=True))
-            order = sorted(others, key=lambda text: (-scores[text], text in own))
-            expected.append(sorted(order.index(positive) + 1 for positive in own))
-        found = ranks_by(scorer, queries)
-        numbers = gold_of(queries)
-        assert [sorted(found[numbers == number].tolist()) for number in range(4)] == expected
+        orders = []
+        for query, text in enumerate(queries.texts):
+            scores = scorer.score([text] * len(queries.candidates), queries.candidates)
+            orders.append(sorted_documents(np.round(scores, 5), query, queries))
+        found, expected = ranks_by(scorer, queries), sorted_ranks(orders, queries)
+        assert as_sets(queries, found.tolist()) == as_sets(queries, expected)
 
 
 def test_an_evaluation_stores_ranks_and_all_measures(faq: str) -> None:

@@ -1,7 +1,6 @@
 """Tokenised sentences on disk: the same as fresh ones, made once, whatever needs them."""
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -75,24 +74,11 @@ def test_the_key_follows_tokenizer_length_and_sentences_but_not_the_last_call(
     assert len({first, *changed}) == 6
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: content[:-8],
-        lambda content: content[:-4] + bytes([content[-4] ^ 1]) + content[-3:],
-        None,
-    ],
-    ids=["cut", "flipped", "missing"],
-)
-def test_a_damaged_entry_is_made_again(
-    change: Callable[[bytes], bytes] | None, encoder: TransformerEncoder, tmp_path: Path
-) -> None:
+def test_a_damaged_entry_is_made_again(encoder: TransformerEncoder, tmp_path: Path) -> None:
     stored_tokens(encoder, SENTENCES, tmp_path)
     (file,) = (tmp_path / "tokens").glob("*/flat.npy")
-    if change is None:
-        file.unlink()
-    else:
-        file.write_bytes(change(file.read_bytes()))
+    content = file.read_bytes()
+    file.write_bytes(content[:-4] + bytes([content[-4] ^ 1]) + content[-3:])
     assert_stored(encoder, tmp_path)
 
 
