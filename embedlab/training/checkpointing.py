@@ -20,7 +20,6 @@ from embedlab.core.disk import (
     CHECKSUMS,
     as_reading_errors,
     check_folder,
-    follow_umask,
     read_sealed_json,
     sealed_folder,
     sealed_json,
@@ -252,7 +251,6 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors as safetensors; a full disk is an OSError, as for other writers."""
     with writing_weights(path):
         save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, path)
-    follow_umask(path)
 
 
 def optimizer_tensors(

@@ -1,37 +1,11 @@
-"""Sign flips by topic, next to all signs tried one by one and to draws."""
-
-from itertools import product
+"""Sign flips by topic at their limits; tests/analysis/the_page tries all signs of few topics."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from embedlab.analysis.sign_flips import FEWEST_TOPICS, MOST_COUNTED, TopicSums
+from embedlab.analysis.sign_flips import TopicSums
 from tests.analysis.made import drawn_topics
-
-
-def tried(sums: np.ndarray, shares: np.ndarray, distance: float, noise: float) -> float:
-    """The share of all signs whose sum reaches the distance, a normal value added."""
-    signs = np.array([*product((-1, 1), repeat=len(shares))])
-    totals = signs @ (sums + shares * distance)
-    if not noise:
-        return float((np.abs(totals) >= abs(distance) * (1 - 1e-9)).mean())
-    tails = norm.sf((abs(distance) - totals) / np.sqrt(noise))
-    return float(2 * tails.mean())
-
-
-@pytest.mark.parametrize("topics", [FEWEST_TOPICS, MOST_COUNTED])
-@pytest.mark.parametrize("noise", [0.0, 0.6])
-def test_the_p_of_few_topics_is_the_count_over_all_signs(topics: int, noise: float) -> None:
-    found = drawn_topics(topics, 3)
-    extra = noise * found.variance
-    for factor in (-3.0, -1.2, 0.4, 2.1):
-        distance = factor * np.sqrt(found.variance)
-        expected = [
-            tried(own, found.shares, one, more)
-            for own, one, more in zip(found.sums, distance, extra, strict=True)
-        ]
-        assert found.p(distance, extra) == pytest.approx(expected, abs=1e-12)
 
 
 def test_many_equal_topics_give_a_normal_tail_far_out() -> None:

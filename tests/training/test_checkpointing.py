@@ -203,10 +203,3 @@ def test_parameters_are_stored_whatever_their_layout(tmp_path: Path) -> None:
     parameter = nn.Parameter(torch.arange(6.0).reshape(2, 3))
     write_tensors(tmp_path / "one.safetensors", {"turned": parameter.T})
     assert load_file(tmp_path / "one.safetensors")["turned"].tolist() == parameter.T.tolist()
-
-
-@pytest.mark.parametrize("mode", [0o700, 0o775])
-def test_tensors_can_be_read_by_whoever_can_read_their_folder(mode: int, tmp_path: Path) -> None:
-    tmp_path.chmod(mode)
-    write_tensors(tmp_path / "one.safetensors", {"one": torch.zeros(2)})
-    assert (tmp_path / "one.safetensors").stat().st_mode & 0o777 == mode & 0o666

@@ -35,19 +35,13 @@ from tests.training.small_runs import (
 )
 
 
-def test_a_run_leaves_all_that_explains_it(train: Train, tiny_encoder: Path) -> None:
-    recipe = two_stages(tiny_encoder)
+def test_a_run_reports_the_steps_that_it_records(train: Train, tiny_encoder: Path) -> None:
     reported: list[events.Event] = []
-    run = train(recipe, dev_score=length_of_a_vector, report=reported.append)
-    assert run.recipe().hash == recipe.hash
-    heads = load_file(run.path / "heads.safetensors")
-    assert {"0.head.weight", "1.head.hidden.weight"} <= set(heads)
+    run = train(short_stages(tiny_encoder), report=reported.append)
     steps = events_of(run, events.Step)
     assert steps == [event for event in reported if isinstance(event, events.Step)]
-    assert {event.stage for event in steps} == {0, 1}
     assert steps[-1].step == steps[-1].steps
     assert steps[-1].epoch == pytest.approx(1.5)
-    assert len(events_of(run, events.Dev)) == 4 + 6
 
 
 def test_another_seed_gives_another_model(train: Train, tiny_encoder: Path) -> None:
