@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from embedlab.core.errors import MissingError, UsageError
+from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
 from embedlab.encoders.device import Machine
 from embedlab.encoders.loading import load_trainable, scorer_for
@@ -15,11 +15,6 @@ def test_notes_of_a_name_reach_the_facts(small_bert: Path, cpu: Machine, tmp_pat
     scorer = scorer_for(resolve("sbert", tmp_path).members[0], Settings(device="cpu", threads=1))
     assert scorer.name == "sbert@4"
     assert any("not the published checkpoint of that name" in note for note in scorer.facts.notes)
-
-
-def test_a_published_model_offline_is_missing_with_a_hint(cpu: Machine, tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="princeton-nlp/sup-simcse-bert-base-uncased"):
-        scorer_for(resolve("simcse", tmp_path).members[0], Settings(device="cpu", offline=True))
 
 
 def test_only_transformers_can_be_trained(cpu: Machine, small_bert: Path, tmp_path: Path) -> None:

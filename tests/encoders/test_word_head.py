@@ -20,7 +20,7 @@ from tests.training.small_runs import MACHINE
 IDS, MASK = torch.tensor([[2, 5, 6, 3]]), torch.ones(1, 4, dtype=torch.long)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "electra", "modernbert"])
 def test_the_head_gives_what_the_whole_model_gives_and_is_saved_with_it(
     architecture: str, tmp_path: Path
 ) -> None:

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 from embedlab.core.errors import MissingError
-from embedlab.encoders.device import Machine
 from embedlab.encoders.kinds.word_vectors import WordVectorEncoder, load_word_vectors
-from tests.encoders.opening import opened
 
 GLOVE = "the 1 0 0\nParis 0 2 0\nparis 0 0 3\nfrance 4 4 4\n, 0 1 1\n"
 
@@ -32,14 +30,6 @@ def test_unknown_words_are_counted_once_a_sentence(tmp_path: Path) -> None:
     encoder.encode(["the Paris", "the unknown word"])
     encoder.encode(["the unknown word"])
     assert encoder.facts.notes == ("2 of 5 words have no vector",)
-
-
-def test_no_known_word_has_cosine_zero(tmp_path: Path, cpu: Machine) -> None:
-    load(tmp_path, GLOVE)
-    scores = opened(f"word-vectors:{tmp_path / 'vectors.txt'}", cpu).score(
-        ["the", "xyz", "the"], ["the", "the", "france"]
-    )
-    assert scores.tolist() == pytest.approx([1, 0, 1 / 3**0.5])
 
 
 def test_a_word_may_have_blanks_and_the_first_of_two_equal_words_counts(tmp_path: Path) -> None:
