@@ -195,10 +195,10 @@ def refuse_not_finite(
     numbers: NDArray[np.floating[Any]],
     *,
     what: str = "vectors",
-    hint: str = "its weights are damaged, or its training diverged",
 ) -> None:
     """Refuse NUMBERS of the model called NAME that are not finite."""
     if not np.isfinite(numbers.sum(dtype=np.float64)):
+        hint = "its weights are damaged, or its training diverged"
         raise EmbedlabError(f"{name!r} gives {what} that are not finite", hint=hint)
 
 

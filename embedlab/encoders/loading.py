@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache as cache_result
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,7 +27,6 @@ from embedlab.encoders.encoder import (
     Text,
     Vectors,
     no_token_sum,
-    refuse_not_finite,
     single_texts,
 )
 from embedlab.encoders.transformed import CombinedEncoder, TransformedEncoder
@@ -103,14 +103,20 @@ class PrefixedEncoder(Encoder):
     def _vectors(self, sentences: Sequence[str]) -> Vectors:
         prompted = [f"{self._prompt}{sentence}" for sentence in sentences]
         try:
-            return self._cut_vectors(self._inner.encode(prompted), len(sentences))
+            vectors = self._cut_vectors(self._inner.encode(prompted), len(sentences))
+            is_finite = np.isfinite(vectors).all(axis=1)
+            if not is_finite.all():
+                odd_texts = compress(prompted, ~is_finite)
+                refused = [(text, "its numbers are not all finite") for text in odd_texts]
+                raise RefusedTextsError(self.name, refused, vectors[is_finite])
+            return vectors
         except RefusedTextsError as error:
-            refused = {text.removeprefix(self._prompt): reason for text, reason in error.refused}
-            self._refused |= dict.fromkeys(refused)
+            reasons = {text.removeprefix(self._prompt): reason for text, reason in error.refused}
+            self._refused |= dict.fromkeys(reasons)
             vectors = error.vectors
             if len(vectors):
                 vectors = self._cut_vectors(vectors, len(vectors))
-            raise RefusedTextsError(error.encoder_name, refused.items(), vectors) from error
+            raise RefusedTextsError(error.encoder_name, reasons.items(), vectors) from error
         except EmbedlabError:
             raise
         except Exception as error:
@@ -135,7 +141,6 @@ class PrefixedEncoder(Encoder):
                 f"{self.name!r} gives vectors of shape {vectors.shape} for {count} sentences",
                 hint="encode(sentences) should return an array of shape (sentences, dim)",
             )
-        refuse_not_finite(self.name, vectors, hint="correct its encode()")
         if self._cut is not None and self._cut > vectors.shape[1]:
             raise UsageError(
                 f"{self.name!r} has vectors of {vectors.shape[1]} numbers",

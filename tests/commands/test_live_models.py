@@ -190,6 +190,17 @@ def test_an_object_that_fails_is_named() -> None:
         embedlab.evaluate(lambda texts: letters(texts) * 1j, tasks=PAIRS)
 
 
+def test_a_text_whose_vector_is_not_finite_is_named_and_left_out() -> None:
+    def odd(texts: list[str]) -> np.ndarray:
+        return np.where([[text == PAIRS[7][0]] for text in texts], np.nan, letters(texts))
+
+    report = embedlab.evaluate({"odd": odd}, tasks=PAIRS)
+    other_pairs = [*PAIRS[:7], *PAIRS[8:]]
+    expected = embedlab.evaluate({"plain": letters}, tasks=other_pairs).frame["score"]
+    assert report.frame["score"].to_list() == expected.to_list()
+    assert any(repr(PAIRS[7][0]) in note for note in report.notes)
+
+
 def test_what_is_neither_a_model_nor_rows_is_refused() -> None:
     with pytest.raises(UsageError, match="int is not a model"):
         embedlab.compare([3, "dice"], tasks=PAIRS)

@@ -62,6 +62,7 @@ def answered_rows(model: str, texts: list[str]) -> list[dict]:
         "longer": altered(lambda own: [*own, 1.0]),
         "drifted": altered(lambda own: [value * 1.00001 for value in own]),
         "lengths": altered(lambda own: own[: 6 if len(rows) == 1 else 4]),
+        "ragged": [*rows[:-1], {**rows[-1], "embedding": [1.0, 2.0]}],
         "base64": altered(lambda own: base64.b64encode(np.float32(own).tobytes()).decode()),
     }
     return changed.get(model, rows)

@@ -119,6 +119,7 @@ REFUSALS = {
     "infinite": "numbers that are not finite",
     "huge": "no vectors of numbers",
     "words": "no vectors of numbers",
+    "ragged": "vectors of 6 and, for 'c', 2 numbers",
     "lengths": "gives vectors of 4 numbers, after others of 6",
 }
 

@@ -287,9 +287,15 @@ class EndpointEncoder:
                         f"vectors whose indices are not 0 to {count - 1}, each once"
                     )
                 rows = sorted(rows, key=lambda row: int(row["index"]))
+            numbers = [np.array(_numbers(row["embedding"])) for row in rows]
+            for text, vector in zip(texts, numbers, strict=True):
+                if vector.shape != numbers[0].shape:
+                    raise self._protocol_error(
+                        f"vectors of {numbers[0].size} and, for {quote_text(text)}, "
+                        f"{vector.size} numbers"
+                    )
             with np.errstate(over="ignore"):  # such numbers are refused below
-                vectors = np.array([_numbers(row["embedding"]) for row in rows])
-                vectors = vectors.astype(np.float32)
+                vectors = np.array(numbers).astype(np.float32)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise self._protocol_error("no vectors of numbers") from error
         if vectors.ndim != 2 or not vectors.shape[1]:
