@@ -229,9 +229,13 @@ def settings_of_run(run: RunFolder, settings: Settings, threads: int) -> Setting
 
 
 def start_detached_training(plan: TrainPlan, session: Session) -> None:
-    """Train PLAN in a process that outlives this one, once its data is known to be there."""
+    """Train PLAN in a process that outlives this one, once its data and its tracker are known to be
+    there.
+    """
     from embedlab.training.blocks import open_stages
+    from embedlab.training.meter import require_tracker
 
+    require_tracker(plan.options.track)
     first_run, names = plan.todo[0], ", ".join(run.id for run in plan.todo)
     open_stages(plan.recipe, Source.from_settings(session.settings), first_run.seed)
     detached = start_run(train_arguments(plan.options, session.settings), first_run)

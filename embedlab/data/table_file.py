@@ -42,6 +42,7 @@ _KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one insid
 _ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 # a first line that Excel writes
+_JSON = re.compile(r'\s*(\[\s*)?\{\s*"')  # an object, or a list of them
 _STATED_SEPARATOR = re.compile(r'"?(?i:sep)=(.)"?\r?(?=\n)')
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _ESCAPED = r"\""  # how R quotes a quote
@@ -90,7 +91,9 @@ def read_rows(
             case ".csv":
                 return _table(path, _csv_rows(path), needed)
             case ".tsv":
-                lines = [line.split("\t") for line in read_lines(path)]
+                text_lines = read_lines(path)
+                _refuse_json(path, "\n".join(text_lines[:2]))
+                lines = [line.split("\t") for line in text_lines]
                 if not is_corpus and (quoted := _quoted_lines(path, lines)):
                     return _table(path, quoted, needed)
                 rows = _table(path, list(enumerate(lines, 1)), needed)
@@ -152,12 +155,21 @@ def _csv_rows(path: Path) -> list[Row]:
     agree.
     """
     text = read_text(path)
+    _refuse_json(path, text)
     if stated := _STATED_SEPARATOR.match(text):
         return _quoted_rows(path, text[stated.end() :], stated[1])
     first_line = text.partition("\n")[0]
     marks = [mark for mark in SEPARATORS if len(outside_quotes(first_line, mark)) > 1]
     agreed = (mark for mark in marks if _is_consistent(path, text, mark))
     return _quoted_rows(path, text, next(agreed, (marks or SEPARATORS)[0]))
+
+
+def _refuse_json(path: Path, text: str) -> None:
+    """Refuse a TEXT of JSON in a file that is named as a table."""
+    if _JSON.match(text):
+        raise MissingError(
+            f"{path} holds JSON", hint="write one object a line, and let its name end in .jsonl"
+        )
 
 
 def _quoted_rows(path: Path, text: str, separator: str) -> list[Row]:

@@ -182,6 +182,8 @@ def _read_table(paper: str, name: str, tables: Mapping[str, _Table], path: Path)
         pairs, printed = published_pairs(paper, name, values.pairs)
     elif rows and name in published_tables(paper):
         printed = published_scores(paper, name, values.key)
+        no_source = _Row(lacks=f"{PAPER_FILE} does not say what gives it")
+        rows = {**rows, **{label: no_source for label in printed if label not in rows}}
     ranked_by = [(column,) for column in values.judge] if values.each else [values.judge]
     columns = values.columns or [f"pair {number}" for number, _ in enumerate(pairs, start=1)]
     paper_table = PaperTable(
@@ -487,9 +489,10 @@ def published_scores(
                 f"{paper} {table}: two rows are {name!r}",
                 hint=f"its 'key' must name columns that tell its rows apart, among {columns}",
             )
-        hint = f"its 'key' must name each column of words among {columns}"
+        hint = f"write it with a point; 'key' must name each column of words among {columns}"
         scores[name] = {
-            column: _number(text, f"{paper} {table}", hint) for column, text in row.items()
+            column: _number(text, f"{paper} {table}, {column!r} of {name!r}", hint)
+            for column, text in row.items()
         }
     return scores
 
@@ -506,7 +509,7 @@ def published_pairs(
     hint = f"its columns beside {' and '.join(sentences)} hold the scores of one model each"
     scores = {
         model.name: {
-            f"pair {number}": _number(text, f"{paper} {table}", hint)
+            f"pair {number}": _number(text, f"{paper} {table}, {model.name!r}", hint)
             for number, text in enumerate(model, start=1)
         }
         for model in frame.drop(sentences)
@@ -536,7 +539,7 @@ def _number(text: str | None, location: str, hint: str) -> float | None:
     try:
         number = float(text)
     except ValueError as error:
-        raise UsageError(f"{location}: {error}", hint=hint) from error
+        raise UsageError(f"{location}: {text!r} is not a number", hint=hint) from error
     if not isfinite(number):
         raise UsageError(
             f"{location}: {text!r} is no number", hint="leave a cell empty where none is printed"

@@ -261,6 +261,12 @@ def test_a_file_that_is_in_the_place_of_another_is_called_so(content: bytes) -> 
         assert f"is {OTHER_CONTENT[content]}" in _given("sentences", f"a.{ending}", content)
 
 
+@pytest.mark.parametrize("content", ['{"sentence1": "a", "score": 1}\n', '[\n  {"a": 1}\n]\n'])
+def test_a_table_that_holds_json_is_called_so(content: str) -> None:
+    for ending in ("csv", "tsv"):
+        assert "holds JSON" in _given("table", f"a.{ending}", content.encode())
+
+
 NUMBERS = "1.5 0,75 -0,5 +3,25 1,2345 0,123 12,34 7 1e3"
 VALUES = [1.5, 0.75, -0.5, 3.25, 1.2345, 0.123, 12.34, 7, 1000]
 NO_NUMBERS = ["1,234", "12,345", "1,234,567", "x", "1.2.3", "", None]

@@ -148,7 +148,7 @@ CLAIM = (
         (TABLE, '"sts12"', '{ metric = "pearson" }', "names no slice", "sts12"),
         (TABLE, COLUMNS + ROW, 'rows = "table7"', "no table 'table7'", ""),
         (TABLE, COLUMNS + ROW, "", "neither rows nor shown_by", "command"),
-        (CLAIM, 'second = "0.3"', 'second = "0.9"', "claims.x: no row '0.9'", "0."),
+        (CLAIM, 'second = "0.3"', 'second = "0.33"', "claims.x: no row '0.33'", "0."),
         (CLAIM, "above", "over", "claims.x.direction", ""),
         (CLAIM, "above", "equal", "claims.x: 'equal' needs a size", "size"),
         (CLAIM, '"above"', '"above", colums = ["STS12"]', "colums", "columns"),
@@ -213,8 +213,9 @@ def own_table(folder: Path, text: str, printed: str) -> PaperTable:
         (OWN, "model,layers,STS12\nA,1,50\nA,2,60\nB,1,55\n", "two rows are 'A'"),
         (OWN, "model,STS12\nA,1\n,2\nB,3\n", "row 2 has no 'model'"),
         (OWN, "model,STS12\nA,nan\nB,2\n", "'nan' is no number"),
+        (OWN, 'model,STS12\nA,1\nB,"2,5"\n', "table1, 'STS12' of 'B': '2,5' is not a number"),
         (OF_PAIRS, "first,second,A,B\nx,,0.5,0.1\n", "row 1 has no 'second'"),
-        (OF_PAIRS, "first,second,A,B\nx,y,high,0.1\n", "convert string to float: 'high'"),
+        (OF_PAIRS, "first,second,A,B\nx,y,high,0.1\n", "'A': 'high' is not a number"),
         (OF_PAIRS, "first,second,A,B\n", "no pair"),
         (OF_MINUTES, "model,hours\nA,1\nB,2\n", "no printed column 'minutes'"),
     ],
@@ -269,6 +270,11 @@ def test_a_table_of_rows_without_columns_is_refused(tmp_path: Path) -> None:
 def test_blank_lines_of_a_printed_table_are_no_rows(tmp_path: Path) -> None:
     table = own_table(tmp_path, OWN, "model,STS12\nA,1\n\nB,\n\n")
     assert table.printed == {"A": {"STS12": 1.0}, "B": {"STS12": None}}
+
+
+def test_a_printed_row_that_the_paper_file_lacks_is_shown_as_printed(tmp_path: Path) -> None:
+    table = own_table(tmp_path, OWN, "model,STS12\nA,1\nC,3\nB,2\n")
+    assert "does not say" in str(table.sources["C"].lacks)
 
 
 def test_a_column_of_ours_alone_must_say_so(tmp_path: Path) -> None:
