@@ -41,8 +41,8 @@ _KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one insid
 # polars reads half of a surrogate pair as a NUL character
 _ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
-# a first line that Excel writes
 _JSON = re.compile(r'\s*(\[\s*)?\{\s*"')  # an object, or a list of them
+# a first line that Excel writes
 _STATED_SEPARATOR = re.compile(r'"?(?i:sep)=(.)"?\r?(?=\n)')
 _NO_SEPARATORS = frozenset("_-. '\"()/?!")  # signs that names of columns have
 _ESCAPED = r"\""  # how R quotes a quote
