@@ -34,7 +34,7 @@ from embedlab.data.text_file import (
     PLACE,
     bad_line,
     is_seen,
-    read_json_columns,
+    read_json_lines,
     read_lines,
     refuse_json_values,
     wrong_field_count,
@@ -316,7 +316,7 @@ def _read_texts(path: Path, *columns: str) -> tuple[pl.DataFrame, list[str]]:
         raise MissingError(
             f"no file {str(path)!r}", hint=f"give a folder in BEIR's layout: {_LAYOUT}"
         )
-    rows = read_json_columns(path, ["_id", *columns])
+    rows = read_json_lines(path, ["_id", *columns])
     refuse_rows(path, rows, pl.col("_id").fill_null("") == "", "no id under '_id'", "_id")
     refuse_json_values(path, rows, columns)
     ids = rows.filter(~pl.col("_id").str.contains(r"^-?\d+$"))  # only whole numbers are ids too

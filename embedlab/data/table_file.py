@@ -2,7 +2,6 @@
 or the sentences of a column as a stream.
 """
 
-import json
 import os
 import re
 from collections import Counter
@@ -10,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -19,7 +17,6 @@ from embedlab.core.foreign_files import hint_of_content, refuse_foreign, refuse_
 from embedlab.core.frame_files import read_foreign_parquet
 from embedlab.core.names import outside_quotes
 from embedlab.core.printable import first_few
-from embedlab.core.schema import quote
 from embedlab.data.dataset import SIDES
 from embedlab.data.text_file import (
     PLACE,
@@ -27,7 +24,7 @@ from embedlab.data.text_file import (
     csv_rows,
     empty_file,
     is_seen,
-    json_object,
+    read_json_lines,
     read_lines,
     read_text,
     refuse_json_values,
@@ -37,9 +34,6 @@ from embedlab.data.text_file import (
 
 Row = tuple[int, list[str]]  # the line at which it begins, and its fields
 TABLES = (".tsv", ".csv", ".jsonl", ".parquet")
-_KEY = r'"(?:[^"\\]|\\.)*"[ \t]*:'  # of an object, or what looks like one inside a text
-# polars reads half of a surrogate pair as a NUL character
-_ODD_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 SEPARATORS = (",", ";", "\t", "|")  # of a CSV file
 _JSON = re.compile(r'\s*(\[\s*)?\{\s*"')  # an object, or a list of them
 # a first line that Excel writes
@@ -87,7 +81,7 @@ def read_rows(
             case ".parquet":
                 return _read_parquet(path)
             case ".jsonl":
-                return _read_jsonl(path)
+                return read_json_lines(path)
             case ".csv":
                 return _table(path, _csv_rows(path), needed)
             case ".tsv":
@@ -213,45 +207,6 @@ def _quoted_lines(path: Path, lines: Sequence[list[str]]) -> list[Row]:
         return []
     is_even = len({len(row) for _, row in rows[1:]}) == 1
     return rows if is_even and (has_quoted_names or len(rows) < len(lines)) else []
-
-
-def _read_jsonl(path: Path) -> pl.DataFrame:
-    """Read the objects of a file, one a line; polars names no line, so a file that it cannot read
-    is read again line by line.
-    """
-    lines = {number: line for number, line in enumerate(read_lines(path), 1) if line.strip()}
-    for number, line in lines.items():
-        if _ODD_ESCAPE.search(line) or not line.lstrip().startswith("{"):
-            json_object(path, number, line)
-    try:
-        frame = pl.read_ndjson("\n".join(lines.values()).encode(), infer_schema_length=None)
-    except pl.exceptions.PolarsError:
-        objects = [json_object(path, *line, reads_nan=True) for line in lines.items()]
-        json_text = "\n".join(map(json.dumps, objects))
-        try:
-            frame = pl.read_ndjson(json_text.encode(), infer_schema_length=None)
-        except pl.exceptions.PolarsError:
-            _refuse_mixed_kinds(path, dict(zip(lines, objects, strict=True)))
-            raise
-    # Polars takes the first value of a key that occurs twice.
-    keys = pl.Series([*lines.values()], dtype=pl.String).str.extract_all(_KEY)
-    bare_keys = keys.list.eval(pl.element().str.strip_chars_end(": \t"))
-    numbers = pl.Series(PLACE, [*lines], dtype=pl.UInt32)
-    for number in numbers.filter(bare_keys.list.n_unique() < bare_keys.list.len()):
-        json_object(path, number, lines[number])
-    return frame.with_columns(numbers)
-
-
-def _refuse_mixed_kinds(path: Path, objects: Mapping[int, Mapping[str, Any]]) -> None:
-    """Refuse the first line with a list or an object under a key that has another kind before."""
-    kinds: dict[str, type] = {}
-    for number, values in objects.items():
-        for key, value in values.items():
-            kind = type(value) if isinstance(value, list | dict) else str
-            if value is not None and kinds.setdefault(key, kind) is not kind:
-                raise bad_line(
-                    path, number, f"{key!r} is {quote(value)}, unlike in lines before it"
-                )
 
 
 def _table(path: Path, rows: Sequence[Row], needed: Sequence[str]) -> pl.DataFrame:

@@ -6,8 +6,7 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -251,25 +250,52 @@ def json_object(path: Path, number: int, line: str, *, reads_nan: bool = False) 
     return row
 
 
-def read_json_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the values of COLUMNS in the objects of a file, one a line, as texts or null, with the
-    number of each line in PLACE. A line that is not an object is an error.
+def read_json_lines(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return the objects of a file, one a line, with the number of each line in PLACE: the values
+    of COLUMNS as texts or null, or all values, of a type for each key. A line that is not an object
+    is an error, as is a key that occurs twice.
     """
     text = read_text(path)
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-    with suppress(pl.exceptions.PolarsError):
-        frame = pl.read_ndjson(text.encode(), schema=dict.fromkeys(columns, pl.String))
-        has_nul = pl.any_horizontal(pl.col(columns).str.contains("\0", literal=True).any())
-        # polars takes the first of two values of one key
-        may_repeat_keys = any(text.count(f'"{name}"') > len(lines) for name in columns)
-        if may_repeat_keys:
-            for number, line in lines.items():
-                json_object(path, number, line)
-        if not frame.select(has_nul).item():
-            return frame.with_columns(pl.Series(PLACE, [*lines], pl.UInt32))
-    for number, line in lines.items():  # polars names no line
-        json_object(path, number, line)
-    raise MissingError(f"{path} is not readable as lines of JSON", hint="get the file again")
+    schema = columns and dict.fromkeys(columns, pl.String)
+    is_typed = columns is None
+    try:
+        frame = pl.read_ndjson(text.encode(), schema=schema, infer_schema_length=None)
+    except pl.exceptions.PolarsError:  # it names no line, and reads no NaN
+        objects = {
+            number: json_object(path, number, line, reads_nan=is_typed)
+            for number, line in lines.items()
+        }
+        json_text = "\n".join(map(json.dumps, objects.values()))
+        try:
+            frame = pl.read_ndjson(json_text.encode(), schema=schema, infer_schema_length=None)
+        except pl.exceptions.PolarsError as error:
+            _refuse_mixed_kinds(path, objects)
+            raise MissingError(
+                f"{path} is not a readable jsonl file: {str(error).splitlines()[0]}",
+                hint="correct the file",
+            ) from error
+    # polars reads half of a surrogate pair as NUL, and of two values of one key the first
+    holds_nul = pl.col(pl.String).str.contains("\0", literal=True).any()
+    has_nul = "\0" in "".join(frame.columns) or any(map(any, frame.select(holds_nul).rows()))
+    counts = {f'"{name}"': frame[name].count() for name in frame.columns}
+    repeated_keys = [key for key, count in counts.items() if text.count(key) > count]
+    for number, line in lines.items():
+        if has_nul or any(line.count(key) > 1 for key in repeated_keys):
+            json_object(path, number, line, reads_nan=is_typed)
+    return frame.with_columns(pl.Series(PLACE, [*lines], pl.UInt32))
+
+
+def _refuse_mixed_kinds(path: Path, objects: Mapping[int, Mapping[str, Any]]) -> None:
+    """Refuse the first line with a list or an object under a key that has another kind before."""
+    kinds: dict[str, type] = {}
+    for number, values in objects.items():
+        for key, value in values.items():
+            kind = type(value) if isinstance(value, list | dict) else str
+            if value is not None and kinds.setdefault(key, kind) is not kind:
+                raise bad_line(
+                    path, number, f"{key!r} is {quote(value)}, unlike in lines before it"
+                )
 
 
 def refuse_json_values(

@@ -10,7 +10,7 @@ from embedlab.core.schema import table
 from embedlab.data.dataset import NLI_LABELS
 from embedlab.data.readers.delimited import Delimited
 from embedlab.data.table_file import refuse_rows
-from embedlab.data.text_file import PLACE, read_json_columns, refuse_json_values
+from embedlab.data.text_file import PLACE, read_json_lines, refuse_json_values
 
 
 @table
@@ -24,7 +24,7 @@ class JsonLines(Delimited):
     def read_columns(self, path: Path) -> pl.DataFrame:
         """Return our columns of a file as text, and the line of each row in PLACE."""
         keys = [str(key) for key in self.columns.values()]
-        frame = read_json_columns(path, keys)
+        frame = read_json_lines(path, keys)
         refuse_json_values(path, frame, keys)
         for key in keys:
             refuse_rows(path, frame, pl.col(key).is_null(), f"no text under {key!r}", key)
