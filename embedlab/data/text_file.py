@@ -279,9 +279,9 @@ def read_json_lines(path: Path, columns: Sequence[str] | None = None) -> pl.Data
     holds_nul = pl.col(pl.String).str.contains("\0", literal=True).any()
     has_nul = "\0" in "".join(frame.columns) or any(map(any, frame.select(holds_nul).rows()))
     counts = {f'"{name}"': frame[name].count() for name in frame.columns}
-    repeated_keys = [key for key, count in counts.items() if text.count(key) > count]
-    for number, line in lines.items():
-        if has_nul or any(line.count(key) > 1 for key in repeated_keys):
+    is_doubtful = has_nul or any(text.count(key) > count for key, count in counts.items())
+    for number, line in lines.items() if is_doubtful else ():
+        if has_nul or any(line.count(key) > 1 for key in counts):
             json_object(path, number, line, reads_nan=is_typed)
     return frame.with_columns(pl.Series(PLACE, [*lines], pl.UInt32))
 

@@ -22,7 +22,7 @@ from embedlab.data.own_files import (
     sentences,
 )
 from embedlab.data.table_file import number_of, read_rows
-from embedlab.data.text_file import PLACE
+from embedlab.data.text_file import PLACE, read_json_lines
 from embedlab.encoders.kinds.brought import open_scores, read_items
 
 CLASSES = ("entailment", "neutral", "contradiction")
@@ -58,6 +58,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "queries": lambda path: open_query_file(str(path)).part,
     "table": lambda path: (rows := read_rows(path)).select(PLACE, *rows.drop(PLACE).columns),
     "corpus": lambda path: read_rows(path, is_corpus=True),
+    "texts": lambda path: read_json_lines(path, ["a"]),
     "needs c": lambda path: read_rows(path, needed=["c"]),
     "sentences": lambda path: list(sentences(path)),
     "scores": lambda path: open_scores(f"{path}#score"),
@@ -157,6 +158,8 @@ pairs :: p.csv :: a b,c d,entailment\ne f,g h,neutral\ni j,k l,contradiction\n :
 table :: a.tsv :: a,b\nc,d\n :: line 1: its columns are separated by ','
 table :: a.tsv :: a\tb\rone\ttwo\r :: (2, 'one', 'two')
 table :: a.jsonl ::   \n{"a": 1}\n\t\n{"a": 2}\n :: (2, 1) (4, 2)
+texts :: a.jsonl :: {"b": "x"}\n{"a": "y", "a": "z"} :: line 2: 'a' occurs twice
+texts :: a.jsonl :: {"a": 1.50, "b": "a"}\n{"b": "\\ud800"} :: ('1.5', 1) (None, 2)
 corpus :: a.tsv :: a\tb\n"a ""b"" c"\td\n :: ('"a ""b"" c"', 'd', 2)
 needs c :: a.csv :: a,b,c\n1,2\n :: line 2: 2 fields: the header has 3
 sentences :: a.txt :: one\n\ntwo\r\nthree :: ['one', '', 'two', 'three']
