@@ -57,7 +57,9 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
         return Report.of(*[tables.printed_table(table) for table in chosen_tables])
     if options.table is None and options.trains:
         progress, location = progress_of(chosen_tables, options, session.settings)
-        return Report.of(tables.contents_table(options.paper, chosen_tables, progress, location))
+        data = session.settings.data
+        contents = tables.contents_table(options.paper, chosen_tables, progress, location, data)
+        return Report.of(contents)
     if options.dry_run:
         planned_grids = trainings_of(chosen_tables, options, session.settings)
         try:

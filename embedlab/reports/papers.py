@@ -5,10 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
+from pathlib import Path
 from statistics import fmean, stdev
 
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.core.names import DEFAULT_TASK
+from embedlab.core.paths import data_name
 from embedlab.core.printable import duration
 from embedlab.experiments.deviations import rows_text
 from embedlab.experiments.matching_runs import CellKey
@@ -96,10 +98,14 @@ _CONTENTS = columns_of(
 
 
 def contents_table(
-    paper: str, tables: Sequence[PaperTable], progress: Mapping[str, TableProgress], where: str
+    paper: str,
+    tables: Sequence[PaperTable],
+    progress: Mapping[str, TableProgress],
+    where: str,
+    data: Path | None = None,
 ) -> Table:
     """Return the tables and figures of a paper, how much of each is done here, and the command that
-    fills it; WHERE names the machine on which the trainings would run.
+    fills it, which reads DATA; WHERE names the machine on which the trainings would run.
     """
     name, printed_names = tables[0].paper, published_tables(paper)
     base_name_counts = Counter(table.name.split("_")[0] for table in tables)
@@ -133,9 +139,10 @@ def contents_table(
     elif total.seconds is not None:
         remaining_note = f"left: {where}, after the speed of runs that are here"
     size = read_paper(paper).full_size
+    folder = "DIR" if data is None else shlex.quote(data_name(data))
     notes = (
         *(f"missing: {text}" for text in missing_data),
-        f"`{all_command} --data DIR --html {name}.html` trains what is left and evaluates",
+        f"`{all_command} --data {folder} --html {name}.html` trains what is left and evaluates",
         remaining_note,
         *([f"at the paper's size: {size}"] if size else []),
     )

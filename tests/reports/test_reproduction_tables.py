@@ -142,8 +142,10 @@ def test_a_table_without_a_file_is_shown_by_the_command_that_shows_it_here(tmp_p
         "the paper prints no numbers of it",
         "the same here: embedlab data ls",
     ]
-    (row,) = contents_table(paper, [table], {}, "here").rows
+    contents = contents_table(paper, [table], {}, "here", Path("my data"))
+    (row,) = contents.rows
     assert (row["printed"], row["here"]) == (False, "embedlab data ls")
+    assert " all --data 'my data' --html " in contents.notes[0]
 
 
 def test_powers_of_ten_and_last_digits_are_shown_as_they_are_written() -> None:
