@@ -357,11 +357,12 @@ def marked_best(
     """Return SPREADS with marks: the best and by how much its mean is too high, and ties, which
     TEST PAIR cannot tell from it.
 
-    If others are shown with the same number as the best, all of them are ties and none is the best.
+    If others are shown with the same number as the best, all of them are ties and none is the best;
+    nor is a spread that is alone.
     """
     marked = dict(spreads)
     sound_keys = [key for key in marked if not marked[key].is_flawed]
-    if not sound_keys:
+    if not sound_keys or len(spreads) == 1:
         return marked
     best = max(sound_keys, key=lambda key: marked[key].mean)
     other_keys = [key for key in sound_keys if key != best]

@@ -237,6 +237,8 @@ def test_places_that_are_equal_as_they_are_shown_are_said_to_be_equal() -> None:
     marked = marked_best(spreads, seed_test)
     assert not any(one.is_best for one in marked.values())
     assert [value for value, one in marked.items() if one.is_tied] == [75.1201, 75.1241]
+    alone = {"alone": CellSpread(values=(75.0,))}
+    assert marked_best(alone, seed_test) == alone
 
 
 def test_a_training_that_failed_to_learn_is_never_the_best(scored: GridPlan) -> None:
