@@ -17,7 +17,7 @@ from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import EmbedlabError, Interrupted, MissingError, UsageError
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.paths import data_name
-from embedlab.core.printable import OVERLAP
+from embedlab.core.printable import OVERLAP, first_few
 from embedlab.core.session import Session
 from embedlab.core.settings import Settings
 from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
@@ -270,7 +270,7 @@ def absent_rows(
     if untrained and not options.claims:
         command = f"embedlab reproduce {table.typed}{_repeated_options(options, settings)}"
         hint = "" if options.trains else f"; `{command}` trains what is missing"
-        yield f"there is no finished run of {', '.join(untrained)}{hint}"
+        yield f"there is no finished run of {first_few(untrained, 3)}{hint}"
 
 
 def training_data_of(

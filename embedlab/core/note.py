@@ -130,7 +130,7 @@ def shown_notes(
     lines.sort(key=lambda line: _WEIGHTS[line[0]])
     sign_lines = [text for kind, text in lines if kind == "sign"]
     other_lines = []
-    for kind, text in lines[len(sign_lines) :][: most or len(lines)]:
+    for kind, text in lines[len(sign_lines) :][:most]:
         limit = "! " if _WEIGHTS[kind] in _LIMITS else ""
         advice = f" ({_ADVICE[kind]})" if kind in _ADVICE else ""  # what to do about it
         other_lines.append(one_line(f"{limit}{text}{advice}"))

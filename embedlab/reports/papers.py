@@ -25,6 +25,7 @@ from embedlab.experiments.paper_file import (
 )
 from embedlab.experiments.paper_table import Deviation, PaperTable
 from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
+from embedlab.reports.layout import plain_text
 from embedlab.reports.notes import data_sentences, with_marks
 from embedlab.reports.tables import (
     ABSENT,
@@ -59,7 +60,8 @@ class Reproduction:
         return self.deviations, *self.answers
 
 
-MOST_ROWS = 8  # that people see first with all columns
+# What people see first, as wide as a terminal: rows with all columns, and lines of all.
+MOST_ROWS, MOST_LINES, WIDTH = 8, 25, 80
 NO_NUMBER = ComparedNumber(printed=None, values=())
 
 TableRows = list[dict[str, Value | TableCell]]
@@ -333,6 +335,8 @@ def brief(reproduction: Reproduction) -> list[Table]:
         shown, hidden = _average_table(reproduction, table.average), ["other columns", *hidden]
     hidden.append(f"deviations ({len(reproduction.deviations.rows)})")
     shown = replace(shown, hidden_note=f"--notes shows {', '.join(hidden)}")
+    while shown.most_notes and len(plain_text(shown, WIDTH).splitlines()) > MOST_LINES:
+        shown = replace(shown, most_notes=shown.most_notes - 1)
     return [shown, *(answer for answer in other_tables if answer.answer)]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from embedlab.core.note import shown_notes
+from embedlab.core.note import SHOWN, shown_notes
 from embedlab.core.printable import markdown_text, one_line, visible, without_formula
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ class Table:
     keys: Sequence[str] = ()
     score_columns: str = "model"  # what each column of scores is
     brief: Sequence[int] = ()  # the rows that a terminal shows without all notes; empty: every one
+    most_notes: int = SHOWN  # that people see at first
     hidden_note: str = ""  # what else there is, as the last note says
     is_detail: bool = False  # people see it with all notes alone
     has_all_notes: bool = False  # people see also those that do not change how a number is read
@@ -232,7 +233,7 @@ class Table:
         """Return the notes as people read them."""
         if self.has_all_notes:
             return [one_line(note) for note in self.notes]
-        notes = shown_notes(self.notes, self.titles)
+        notes = shown_notes(self.notes, self.titles, most=self.most_notes)
         if self.hidden_note and notes and notes[-1].startswith("--notes shows"):
             return [
                 *notes[:-1],
