@@ -269,7 +269,7 @@ def _commonalities_table(
             "slice": common.title,
             "share": number(100 * common.share, digits=1, sign="%"),
             "elsewhere": number(100 * common.elsewhere, digits=1, sign="%"),
-            "difference": _points(*difference.values(), sign="*" * common.significant),
+            "difference": _points(difference.values(), "*" * common.significant),
         }
         (words if common.by == "word" else shares).append(record)
     clear_shares = [record for record in shares if record["significant"]]
@@ -397,8 +397,9 @@ def _kind_record(kind: KindDifference, explanation: DifferenceExplanation, sign:
 
 
 def _cell(difference: Difference, explanation: DifferenceExplanation, sign: str = "") -> TableCell:
-    return _points(*attributes(difference, "delta low high", _scale(explanation)).values(), sign)
+    return _points(attributes(difference, "delta low high", _scale(explanation)).values(), sign)
 
 
-def _points(delta: float, low: float, high: float, sign: str) -> TableCell:
+def _points(ends: Iterable[float], sign: str) -> TableCell:
+    delta, low, high = ends
     return number(delta, digits=1, is_signed=True, low=low, high=high, sign=sign)
