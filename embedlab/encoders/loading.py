@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache as cache_result
 from functools import cached_property
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -106,8 +105,9 @@ class PrefixedEncoder(Encoder):
             vectors = self._cut_vectors(self._inner.encode(prompted), len(sentences))
             is_finite = np.isfinite(vectors).all(axis=1)
             if not is_finite.all():
-                odd_texts = compress(prompted, ~is_finite)
-                refused = [(text, "its numbers are not all finite") for text in odd_texts]
+                reason = "its numbers are not all finite"
+                odd_rows = np.flatnonzero(~is_finite)
+                refused = [(prompted[row], reason) for row in odd_rows]
                 raise RefusedTextsError(self.name, refused, vectors[is_finite])
             return vectors
         except RefusedTextsError as error:
