@@ -127,9 +127,9 @@ def _preview_lines(recipe: Recipe, record: Mapping[str, Any]) -> Iterator[str]:
     if record["steps"] < record["whole_steps"]:
         yield f"# shortened to {record['steps']} of {record['whole_steps']} steps"
     for stage in record["stages"]:
-        yield (
-            "# stage {stage}: {rows} rows, {steps} steps of {batch_size} rows; one example:"
-        ).format_map(stage)
+        rows, step_rows = stage["rows"], min(stage["batch_size"], stage["rows"])
+        steps = f"{stage['steps']} steps of {step_rows} rows"
+        yield f"# stage {stage['stage']}: {rows} rows, {steps}; one example:"
         yield from (f"#   {stage[key]}" for key in ("scale", "excluded") if stage[key])
         for role, of_role in groupby(stage["example"], itemgetter("role")):
             sentences = [short_line(role_example["sentence"]) for role_example in of_role]

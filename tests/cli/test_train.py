@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import time
@@ -108,7 +109,9 @@ def test_a_dry_run_cuts_a_very_long_text_aloud(embedlab: Embedlab, tmp_path: Pat
     path = tmp_path / "long.csv"
     path.write_text(f"sentence1,sentence2,score\n{rows}")
     words = ("train", str(path), "--data", "tiny", "--dry-run")
-    lines = [line for line in embedlab(*words).out.splitlines() if "word word" in line]
+    answer = embedlab(*words).out
+    assert re.search(r"stage 0: (\d\d) rows, \d+ steps of \1 rows", answer)  # fewer than a batch
+    lines = [line for line in answer.splitlines() if "word word" in line]
     assert len(lines) == 3  # two rows as they are read, and the example of a batch
     assert all("… and 99,599 more characters" in line and len(line) < 500 for line in lines)
     example = embedlab(*words, "--json").json["stages"][0]["example"]
