@@ -108,7 +108,7 @@ def test_a_dry_run_cuts_a_very_long_text_aloud(embedlab: Embedlab, tmp_path: Pat
     rows = "".join(f"{text},a cat sat {number},{number % 6}\n" for number in range(60))
     path = tmp_path / "long.csv"
     path.write_text(f"sentence1,sentence2,score\n{rows}")
-    words = ("train", str(path), "--data", "tiny", "--dry-run")
+    words = ("train", str(path), "--data", "tiny", "--dry-run", "--set", "optim.batch_size=64")
     answer = embedlab(*words).out
     assert re.search(r"stage 0: (\d\d) rows, \d+ steps of \1 rows", answer)  # fewer than a batch
     lines = [line for line in answer.splitlines() if "word word" in line]
