@@ -148,10 +148,8 @@ def _random_order(first: str, second: str) -> Floats:
 def _left_out(scorer: Any, first: str, second: str) -> Floats:
     from embedlab.commands.explain import Variants, member_numbers
 
-    found = member_numbers(
-        scorer, Variants.of(first, second), np.linspace(-1, 1, 3, dtype=np.float32)
-    ).similarities
-    return np.concatenate([found.first, found.second])
+    reference = np.linspace(-1, 1, 3, dtype=np.float32)
+    return member_numbers(scorer, Variants.of(first, second), reference).similarities.effects
 
 
 def _token_parts(tokens_of: Any, first: str, second: str) -> Floats:

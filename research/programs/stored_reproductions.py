@@ -125,7 +125,7 @@ def reproduced(
         for point in rows.table.points
         for own in rows.members[point.row, point.column]
     }
-    if lacking := sorted(wanted - rows.evaluated.evaluations.keys()):
+    if lacking := sorted(wanted - rows.evaluations.keys()):
         raise SystemExit(
             f"{path}: the scores of {lacking[0][0]} are not stored: store its models again"
         )
@@ -161,7 +161,9 @@ def stored_rows(
     }
     return EvaluatedTable(
         table=table,
-        evaluated=models.known,
+        evaluations=models.known.evaluations,
+        items=models.known.items,
+        gathered=models.known.gathered,
         members={cell: own for cell, own in members.items() if cell[0] in table.sources},
         recipes=dict(recipes_of(table, training)),
         training={row: own.data for row, own in training.items() if row in table.sources},
@@ -194,10 +196,10 @@ def training_of(models: StoredModels, name: str) -> StoredTraining:
 def label_of(table: PaperTable, row: str, column: str) -> str:
     """Return what is trained for a cell: its row, or a training of its own."""
     own = next(
-        (point.source.set for point in table.points if (point.row, point.column) == (row, column)),
-        table.sources[row].set,
+        (point for point in table.points if (point.row, point.column) == (row, column)), None
     )
-    return row if own == table.sources[row].set else f"{row} {column}"
+    is_of_row = table.source_of(row, own).set == table.sources[row].set
+    return row if is_of_row else f"{row} {column}"
 
 
 def cells_of(table: PaperTable) -> Iterator[tuple[str, str]]:
