@@ -255,8 +255,8 @@ def _pivot_table(
         shown_rows.append(row)
     pivoted = model_columns(titles)
     for model in other_models:
-        title = f"{titles[model.name]} − {titles[first_model.name]}"
-        pivoted.append(Column(f"{model.name}.delta", title, "difference", "right"))
+        difference = f"{titles[model.name]} − {titles[first_model.name]}"
+        pivoted.append(Column(f"{model.name}.delta", difference, "difference", "right"))
     return Table(title, [*leading, *pivoted], shown_rows, frame=tidy_frame(records, EXPLAINED))
 
 
