@@ -92,10 +92,11 @@ class GridScreen(Guarded, Working, Screen[None]):
     @work(thread=True, exclusive=True, group="grid-look", exit_on_error=False)
     def look(self) -> None:
         """Read what changed; the scores only where a cell has a new one."""
-        entries = self._follower.look().entries()
+        runs = self._follower.look()
+        if runs.error:  # the room says so; the grid may be there
+            return
         entry = next(
-            (candidate for candidate in entries if candidate.plan and candidate.name == self._grid),
-            None,
+            (shown for shown in runs.entries() if shown.plan and shown.name == self._grid), None
         )
         if entry is None or entry.plan is None:
             self.hand_over(self._leave)

@@ -297,7 +297,7 @@ async def dry_run(words: Sequence[str]) -> str:
         for cell in cell_rows
     )
     summary = " ".join(error_output.decode(errors="replace").split())
-    return "\n".join([summary, "", *variants])
+    return f"{summary}\n\n" + "\n".join(variants)
 
 
 def _printed_error(output: bytes) -> EmbedlabError:
