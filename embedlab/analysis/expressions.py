@@ -94,6 +94,15 @@ class _Term:
         reason = f"column {self.match.start(group) + 1}: {message}"
         return kind(f"filter {self.line!r}, {reason}", hint=hint, reason=reason)
 
+    @property
+    def _name_fields(self) -> list[str]:
+        return [*(column for column in self.names if column in self.columns), TAG]
+
+    @property
+    def _number_fields(self) -> list[str]:
+        no_numbers = {*_NO_NUMBERS, *self.names}
+        return [column for column in self.columns if column not in no_numbers]
+
     def compiled(self) -> pl.Expr:
         """Return the rows for which this term holds; never null."""
         condition = self._positive().fill_null(value=False)
@@ -159,14 +168,16 @@ class _Term:
         field_group: str = "field",
         number_group: str = "number",
     ) -> pl.Expr:
-        fields = [
-            column
-            for column in self.columns
-            if column not in _NO_NUMBERS and column not in self.names
-        ]
-        name = _column(field.strip('"'), fields)
+        name = _column(field.strip('"'), self._number_fields)
+        if name is None and _column(field.strip('"'), self._name_fields) is not None:
+            negation, words = "-" * (operator == "!="), number.strip("='\"") or "VALUE"
+            raise self.error(
+                f"{field!r} holds words, not numbers",
+                group=field_group,
+                hint=f"write {negation}{field}:{words}, in quotes what has a blank",
+            )
         if name is None:
-            raise self._unknown_field_error(field, fields, group=field_group)
+            raise self._unknown_field_error(field, self._number_fields, group=field_group)
         try:
             value = float(number)
         except ValueError:
@@ -196,10 +207,15 @@ class _Term:
 
     def _names(self) -> pl.Expr:
         field, value, patterns = self.match.group("name", "value", "patterns")
-        fields = [*(column for column in self.names if column in self.columns), TAG]
-        name = _column(field, fields)
+        name = _column(field, self._name_fields)
+        if name is None and _column(field, self._number_fields) is not None:
+            raise self.error(
+                f"{field!r} holds numbers, not words",
+                group="name",
+                hint=f'write for example {field}>0.7; to search for the text, quote it: "{self.match[0]}"',
+            )
         if name is None:
-            raise self._unknown_field_error(field, fields, group="name")
+            raise self._unknown_field_error(field, self._name_fields, group="name")
         wanted_patterns = [value] if value else [each for each in patterns.split(",") if each]
         if not wanted_patterns:
             raise self.error(

@@ -107,6 +107,9 @@ def test_filter_keeps_matching_pairs(text: str, rows: list[int]) -> None:
         ("0.2<dise<0.4", 5, "unknown field 'dise'", "known: pair, gold, dice"),
         ("0.2<dice>0.4", 5, "'0.2<dice>0.4' is not a range", "0.2<dice<0.4"),
         ("source:", 1, "'source' names nothing", "source:headlines"),
+        ("cat source==MSR", 5, "'source' holds words, not numbers", "write source:MSR"),
+        ("tag!='negation'", 1, "'tag' holds words, not numbers", "write -tag:negation"),
+        ("dice:high", 1, "'dice' holds numbers, not words", "dice>0.7; to search for the text"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(
