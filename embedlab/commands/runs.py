@@ -206,8 +206,8 @@ def read_events(run: RunFolder, *, follows: bool) -> Iterator[Sequence[events.Ev
 
 @command("data runs machine output")
 def resume(options: RunOptions, session: Session) -> Report | None:
-    """Continue the unfinished seeds of a run from their newest checkpoints, then evaluate them on
-    the tasks of their recipe.
+    """Continue the unfinished seeds of a run from their newest checkpoints, train those that its
+    command had not begun, then evaluate the run on the tasks of its recipe.
 
     Examples:
         $ embedlab runs resume snli-supcl
@@ -216,18 +216,22 @@ def resume(options: RunOptions, session: Session) -> Report | None:
     """
     from embedlab.commands.training import continue_training
     from embedlab.runs.status import run_status
-    from embedlab.runs.store import select_runs
+    from embedlab.runs.store import select_runs, unbegun_seeds
 
     chosen_runs = select_runs(session.settings.runs, options.run)
     statuses = {run: run_status(run) for run in chosen_runs}
     unfinished = [run for run, status in statuses.items() if status.is_unfinished]
+    is_alive = any(status.is_alive for status in statuses.values())
+    if options.run == chosen_runs[0].name and not is_alive:
+        unfinished += unbegun_seeds(chosen_runs)
     if not unfinished:
         states = first_few(f"{run.id} is {status.state}" for run, status in statuses.items())
         raise UsageError(
             f"run {options.run!r} has no seed to continue: {states}",
             hint="`embedlab runs ls` shows the state of all runs",
         )
-    return continue_training(unfinished, session)
+    begun = next((run for run in chosen_runs if run.recipe_file.exists()), chosen_runs[0])
+    return continue_training(unfinished, session, begun=begun, model=options.run)
 
 
 @command("data runs output")

@@ -137,13 +137,15 @@ def train_plan(plan: TrainPlan, session: Session) -> Report:
     )
 
 
-def continue_training(runs: Sequence[RunFolder], session: Session) -> Report | None:
-    """Train RUNS, seeds of one recipe, on from their newest checkpoints, and evaluate them on its
-    tasks, if it has any.
+def continue_training(
+    runs: Sequence[RunFolder], session: Session, *, begun: RunFolder, model: str
+) -> Report | None:
+    """Train RUNS, seeds of one recipe, on from their newest checkpoints, as BEGUN was where they
+    have none, and evaluate MODEL on its tasks, if it has any.
     """
-    recipe = runs[0].recipe()
-    train_runs(recipe, runs, session)
-    return _evaluate_models([run.id for run in runs], recipe, session)
+    recipe = begun.recipe()
+    train_runs(recipe, runs, session, begun=begun)
+    return _evaluate_models([model], recipe, session)
 
 
 def _evaluate_models(models: Sequence[str], recipe: Recipe, session: Session) -> Report | None:
@@ -174,8 +176,11 @@ def train_runs(
     resume: bool = True,
     track: Tracker | None = None,
     keeps_checkpoints: bool = False,
+    begun: RunFolder | None = None,
 ) -> None:
-    """Train RECIPE into each of RUNS, one after the other."""
+    """Train RECIPE into each of RUNS, one after the other; what has no environment of its own takes
+    that of BEGUN.
+    """
     from embedlab.encoders.device import machine
     from embedlab.scoring.dev_score import dev_notes, dev_score
     from embedlab.training.stages import train_run
@@ -189,8 +194,9 @@ def train_runs(
     for note in dev_notes(source, recipe.evaluate.dev) if score_dev is not None else ():
         session.note(note)
     for run in runs:
+        like = run if begun is None or run.environment_file.exists() else begun
         computer = machine(
-            settings_of_run(run, settings, threads) if resume else settings, training=True
+            settings_of_run(like, settings, threads) if resume else settings, training=True
         )
         session.note(f"training {run.id} into {run.path}, {_place(computer)}")
         with session.progress(run.id) as progress:
@@ -212,6 +218,7 @@ def train_runs(
                 track=track,
                 cache=settings.cache,
                 keeps_checkpoints=keeps_checkpoints,
+                seeds=[run.seed for run in runs],
             )
     trim(settings.cache, limit_bytes=int(settings.cache_gib * 2**30))
 

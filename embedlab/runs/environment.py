@@ -50,6 +50,7 @@ class Environment:
     packages: Mapping[str, str] | None = None
     steps: int | None = None  # of a shortened training; absent = not shortened
     whole_steps: int | None = None  # of the full training
+    seeds: tuple[int, ...] = ()  # of the command that began it; absent = this one alone
 
     @classmethod
     def load(cls, path: Path) -> "Environment":

@@ -412,6 +412,18 @@ def select_runs(folder: Path, name: str) -> list[RunFolder]:
     return matching
 
 
+def unbegun_seeds(runs: Sequence[RunFolder]) -> list[RunFolder]:
+    """Return the seeds that the commands which began RUNS, seeds of one name, had not come to."""
+    seeds: set[int] = set()
+    for run in runs:
+        with suppress(MissingError):  # of one that is damaged nothing is known
+            seeds.update(run.environment().seeds)
+    folder = runs[0].path.parent
+    return [
+        RunFolder(folder / f"seed-{seed}") for seed in sorted(seeds - {run.seed for run in runs})
+    ]
+
+
 def rename_runs(folder: Path, old: str, new: str) -> None:
     """Give all seeds of the run OLD the name NEW; a single seed is a UsageError."""
     runs = select_runs(folder, old)

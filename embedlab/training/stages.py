@@ -81,6 +81,7 @@ def train_run(
     track: Tracker | None = None,
     cache: Path | None = None,
     keeps_checkpoints: bool = False,
+    seeds: Sequence[int] = (),
 ) -> None:
     """Train RECIPE with one seed into the folder of RUN, which afterwards holds the model.
 
@@ -88,14 +89,15 @@ def train_run(
     a finished run as it is; the result is bit-identical on a CPU with as many threads. The
     checkpoints go with the end, unless KEEPS_CHECKPOINTS. DEV_SCORE evaluates encoder and heads now
     and then (x 100), REPORT receives every event, PROGRESS how far the tokenising is, which is
-    cached in the folder CACHE. Nothing is written before data and encoder are found.
+    cached in the folder CACHE. Nothing is written before data and encoder are found. SEEDS are all
+    that are trained one after the other, for who continues them.
     """
     require_tracker(track)
     _refuse(recipe, run, resume=resume, has_dev_score=dev_score is not None)
     encoder = _starting_encoder(recipe, source, machine, run)
     plan = plan_stages(recipe, source, seed, encoder.word_ids)
     stages = [data for block in plan for data in block.stages]
-    environment = _environment(machine, seed, stages, plan)
+    environment = replace(_environment(machine, seed, stages, plan), seeds=tuple(seeds))
     torch.manual_seed(seed)
     objectives = build_objectives(recipe, encoder.dim)
     for objective in objectives:

@@ -51,7 +51,7 @@ def stopped_in_mid_training(
 
     with monkeypatch.context() as patch:
         patch.setattr(Meter, "add", press)
-        return embedlab("train", "snli-ce", *SMALL, "--encoder", str(encoder))
+        return embedlab("train", "snli-ce", *SMALL, "--encoder", str(encoder), "--seeds", "2")
 
 
 def test_training_ends_in_a_table(quick: Embedlab, embedlab: Embedlab) -> None:
@@ -140,9 +140,12 @@ def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(
     without = embedlab("train", "snli-ce", *SMALL, "--encoder", str(tiny_encoder), "-q")
     assert without.code == 2
     assert "--resume" in without.err
-    resumed = embedlab("runs", "resume", "snli-ce", "--data", "tiny", "--threads", "1", "--json")
+    resumed = embedlab("runs", "resume", "snli-ce", "--data", "tiny", "--json")
     assert (resumed.code, run_status(run).state) == (0, "finished"), resumed.err
     assert {row["setting"] for row in resumed.rows} == {"all", "mean", "wmean"}
+    assert {row["seeds"] for row in resumed.rows} == {2}  # with the one that was not begun
+    second = RunFolder(run.path.with_name("seed-2")).environment()
+    assert (second.seed, second.threads) == (2, 1)
 
 
 def test_a_second_ctrl_c_stops_in_mid_step(
