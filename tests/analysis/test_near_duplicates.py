@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from embedlab.analysis import near_duplicates as tested
+from embedlab.analysis import overlap
 from embedlab.analysis.near_duplicates import (
     near_duplicates,
     similar_pairs,
@@ -70,9 +71,10 @@ def test_links_are_the_same_however_few_sentences_are_compared_at_once(
     monkeypatch.setattr(tested, "MOST_COMPARISONS", most)
     texts = sentences(120, 1)
     whole = cosines(texts)
-    for name in ("_CANDIDATES_AT_ONCE", "_COMPARISONS_AT_ONCE", "_ENTRIES_AT_ONCE"):
-        monkeypatch.setattr(tested, name, 7)  # then only the rarest words make products
+    monkeypatch.setattr(overlap, "_AT_ONCE", 7)
+    monkeypatch.setattr(tested, "_COMPARISONS_AT_ONCE", 7)  # then only the rarest words do
     assert cosines(texts) == whole
+    assert cosines(texts) == whole  # by the same words, which are kept
 
 
 def test_links_are_found_once_in_a_process_for_equal_sentences_in_the_same_order(
