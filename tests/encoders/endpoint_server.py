@@ -12,8 +12,8 @@ than 45 characters alone, `picky` the same with 400, `all` every text; `endless`
 `bomb`, `deep` and `huge` answer too much or too late; `other`, `longer` and `drifted`
 have other vectors than `good`, the last by little; `swapped` is the model that the last PUT
 names, which sets the counts to zero;
-`failing`, `nan` and `null` have no vector of texts with the word "bad", and none of all that come
-with one, `shaky` fails on these and on every other request, `broken` always; `azure` wants a
+`failing`, `nan`, `null`, `empty`, `moody` and `dropping` have no vector of texts with the word
+"bad", and none of all that come with one, `fewer` has those of the others, `shaky` fails on these and on every other request, `broken` always; `azure` wants a
 parameter and a header, `base64` packs numbers; GET returns how many texts and requests were
 answered, and how many were refused.
 """
@@ -42,9 +42,11 @@ def vector(text: str) -> list[float]:
 def answered_rows(model: str, texts: list[str]) -> list[dict]:
     """The rows of an answer, wrong ones as the model's name says."""
     rows = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
-    if model in {"nan", "null"} and any("bad" in text for text in texts):
-        nothing = [float("nan")] * 6 if model == "nan" else None
-        return [{**row, "embedding": nothing} for row in rows]
+    nothing = {"nan": [float("nan")] * 6, "null": None, "empty": []}
+    if model in nothing and any("bad" in text for text in texts):
+        return [{**row, "embedding": nothing[model]} for row in rows]
+    if model == "fewer":
+        return [row for row, text in zip(rows, texts, strict=True) if "bad" not in text]
 
     def altered(change: Callable[[list[float]], object]) -> list[dict]:
         return [{**row, "embedding": change(row["embedding"])} for row in rows]
@@ -123,8 +125,10 @@ class Handler(BaseHTTPRequestHandler):
         has_bad = any("bad" in text for text in texts)
         if model == "shaky" and (has_bad or next(of_good_texts) % 2 == 0):
             model = "broken"
-        if model == "failing" and has_bad:
-            model = "broken"
+        if model == "dropping" and has_bad:
+            return self.connection.close()
+        if model in {"failing", "moody"} and has_bad:
+            model = "broken" if model == "failing" else "busy"
         if model in ANSWERS:
             return self._answer(*ANSWERS[model])
         if model in {"large", "picky"} and (len(texts) > 2 or max(map(len, texts)) > 45):

@@ -141,18 +141,19 @@ class EndpointEncoder:
         try:
             return [self._batch(texts)]
         except _RefusedBatchError as error:
-            if len(texts) > 1:
-                half = len(texts) // 2
-                refused_before = len(reasons)
-                vectors = self._encode_accepted(texts[:half], reasons)
-                vectors += self._encode_accepted(texts[half:], reasons)
-                if len(reasons) == refused_before:  # no text is to blame: they were too many
-                    self._most_texts = min(self._most_texts, len(texts) - half)
-                return vectors
-            if not self._has_answered and not self._answers_others():
+            half = len(texts) // 2
+            is_sure = half and self._has_answered  # its halves are requested anyway
+            if not (is_sure or self._answers_others() or self._answers_others()):
                 raise error.final from error
-            reasons[texts[0]] = str(error)
-            return []
+            if not half:
+                reasons[texts[0]] = str(error)
+                return []
+            refused_before = len(reasons)
+            vectors = self._encode_accepted(texts[:half], reasons)
+            vectors += self._encode_accepted(texts[half:], reasons)
+            if len(reasons) == refused_before:  # no text is to blame: they were too many
+                self._most_texts = min(self._most_texts, len(texts) - half)
+            return vectors
 
     def _batch(self, texts: Sequence[str]) -> Vectors:
         """The vectors of TEXTS, after several attempts; if the server fails on them but answers
@@ -172,7 +173,7 @@ class EndpointEncoder:
                 )
                 most = ATTEMPTS_RESTART if self._has_answered else ATTEMPTS
                 is_last = attempt == most or time.monotonic() - start_s > PATIENCE_S
-                may_be_blamed = error.status > _FAILED and (is_last or attempt >= ATTEMPTS)
+                may_be_blamed = is_last or (error.status > _FAILED and attempt >= ATTEMPTS)
                 if error.status == _FAILED:  # at each further attempt: others may fail now and then
                     may_be_blamed = attempt >= ATTEMPTS_500
                 if may_be_blamed and self._answers_others():
@@ -214,7 +215,9 @@ class EndpointEncoder:
                 raise self._protocol_error("text that is not JSON, or nested too deep") from error
             if not isinstance(content, dict):
                 raise self._protocol_error("JSON that is not an object")
-        if "data" not in content and "error" in content:
+        if not content.get("data") and "error" in content:
+            if status == 200:
+                raise _RefusedBatchError(reason, texts, self._refusal(status, reason))
             raise self._refusal(status, reason)
         answered: dict[str, Any] = content
         return answered
@@ -273,12 +276,12 @@ class EndpointEncoder:
         self._tokens += tokens if isinstance(tokens, int) and 0 <= tokens < MOST_TOKENS else 0
         try:
             rows = document["data"] if isinstance(document.get("data"), list) else []
-            if len(rows) != count:
-                raise self._protocol_error(
-                    f"{count_text(len(rows), 'vectors')} for {count_text(count, 'texts')}"
-                )
-            if any(row is None or row["embedding"] is None for row in rows):
-                problem = "null instead of a vector"
+            problem = f"{count_text(len(rows), 'vectors')} for {count_text(count, 'texts')}"
+            if len(rows) > count:
+                raise self._protocol_error(problem)
+            if len(rows) == count:
+                problem = "null or nothing instead of a vector"
+            if len(rows) < count or not all(row and row.get("embedding") for row in rows):
                 raise _RefusedBatchError(problem, texts, self._protocol_error(problem))
             indices = {row.get("index") for row in rows}
             if indices != {None}:
