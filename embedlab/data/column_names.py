@@ -157,12 +157,14 @@ def suggested_meanings(column: str, labels: Sequence[str]) -> dict[str, str]:
     """
     given_labels = [label for label in labels if not is_no_label(label)]
     keys = [*map(name_key, given_labels)]
-    is_label = name_key(column) in SAME_COLUMNS or usual_role(column) == "label"
+    is_same = name_key(column) in SAME_COLUMNS
+    is_label = is_same or usual_role(column) == "label"
     if _MEANINGS.keys() >= {*keys} and (is_label or _TRUTHS.isdisjoint(keys)):
         return {label: _MEANINGS[key] for label, key in zip(given_labels, keys, strict=True)}
     numbers = {label: whole(label) for label in given_labels}
     meanings = _TWO_NUMBERED if is_label and len(numbers) == 2 else _NUMBERED
-    if {*numbers.values()} != meanings.keys():
+    may_be_three = len(numbers) == 2 and not is_same and _NO_LABEL[1] in map(whole, labels)
+    if may_be_three or {*numbers.values()} != meanings.keys():
         return {}
     return {label: meanings[number] for label, number in numbers.items()}
 

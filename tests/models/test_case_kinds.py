@@ -139,7 +139,11 @@ def test_tensors_under_the_names_of_a_wrapper_are_named(
 
 @pytest.mark.parametrize(
     "numbers",
-    [*(np.arange(12).astype(kind) for kind in ("uint8", "int8", "int64")), np.uint64([2**64 - 1])],
+    [
+        *(np.arange(12).astype(kind) for kind in ("uint8", "int8", "int64")),
+        np.uint16([2**16 - 1]),
+        np.uint64([2**64 - 1]),
+    ],
 )
 def test_packed_bits_are_asked_about(tmp_path: Path, cpu: Machine, numbers: np.ndarray) -> None:
     says = f"holds {numbers.dtype}: packed bits", "np.unpackbits"
