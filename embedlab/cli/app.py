@@ -220,8 +220,11 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> Usage
 
 
 def _is_text_with_dash(argument: str) -> bool:
-    """Return whether an ARGUMENT that looks like an option is a text, such as "-5 degrees"."""
-    return argument.startswith("-") and (" " in argument.strip() or argument[1:2].isdigit())
+    """Return whether an ARGUMENT that looks like an option is a text, such as "-5 degrees", or a
+    file.
+    """
+    is_text = " " in argument.strip() or argument[1:2].isdigit()
+    return argument.startswith("-") and (is_text or os.path.isfile(argument))  # noqa: PTH113
 
 
 def _with_texts_last(context: Any, arguments: Sequence[str]) -> str:

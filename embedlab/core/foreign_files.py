@@ -45,7 +45,7 @@ _SIGNATURES: tuple[tuple[bytes | tuple[bytes, ...], str, str], ...] = (
     (b"arrow1", "an Arrow file", "write its rows into a .parquet file"),
     (
         (b"\xff\xfe", b"\xfe\xff"),
-        "text in UTF-16",
+        "text in UTF-16 or UTF-32",
         "convert it to UTF-8, for example with iconv",
     ),
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from embedlab.core.errors import MissingError, UsageError
-from embedlab.core.foreign_files import refuse_foreign
+from embedlab.core.foreign_files import refuse_foreign, refuse_other_content
 from embedlab.core.schema import quote, read_json
 
 PREDICTIONS = "_predictions.json"
@@ -200,4 +200,5 @@ def _chosen_split(splits: Any, split: str) -> Any:
 
 def _read(kind: type[T], path: Path) -> T:
     refuse_foreign(path)
+    refuse_other_content(path)
     return read_json(kind, path.read_bytes(), where=path, schema=0, hint=_WRITTEN)

@@ -86,7 +86,10 @@ def read_rows(
                 return _table(path, _csv_rows(path), needed)
             case ".tsv":
                 text_lines = read_lines(path)
-                _refuse_json(path, "\n".join(text_lines[:2]))
+                head = "\n".join(text_lines[:2])
+                _refuse_json(path, head)
+                if _STATED_SEPARATOR.match(head) and not is_corpus:
+                    return _table(path, _csv_rows(path), needed)
                 lines = [line.split("\t") for line in text_lines]
                 if not is_corpus and (quoted := _quoted_lines(path, lines)):
                     return _table(path, quoted, needed)

@@ -48,6 +48,8 @@ class Needs:
     # Columns in which a batch must hold two different values together, or its loss is constant.
     # Where rows are compared and this is empty, any two rows will do.
     contrasts: tuple[str, ...] = ()
+    # columns in each of which it must hold two different values besides
+    differing: tuple[str, ...] = ()
     required_classes: Mapping[str, str] = field(
         default_factory=dict
     )  # label column → class a batch must hold

@@ -173,6 +173,7 @@ def _refuse_constant(data: StageData, needs: Needs) -> None:
     )
     if needs.compares_rows and not any(_is_learnable(part, columns, needs) for part in batches):
         columns_text = " or ".join(map(repr, needs.contrasts)) or "its rows"
+        columns_text = " and of ".join([columns_text, *map(repr, needs.differing)])
         is_shuffled = stage.data.order is None
         raise UsageError(
             f"{names}: no batch holds two different values of {columns_text}: {objective!r} "
@@ -187,8 +188,10 @@ def _is_learnable(batch: Indices, columns: Mapping[str, NDArray[Any]], needs: Ne
     """Return whether a batch holds something to compare."""
     if len(batch) < 2 and len(needs.contrasts) < 2:
         return False
-    values = [columns[column][batch] for column in needs.contrasts]
-    return not values or len(np.unique(np.concatenate(values))) > 1
+    together = [columns[column][batch] for column in needs.contrasts]
+    values = [np.concatenate(together)] * bool(together)
+    values += [columns[column][batch] for column in needs.differing]
+    return all(len(np.unique(numbers)) > 1 for numbers in values)
 
 
 def check_own_rows(recipe: Recipe, source: Source, seed: int) -> None:

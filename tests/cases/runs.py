@@ -30,7 +30,7 @@ CASES = (
         name="batch-of-one",
         command="embedlab train one.csv --encoder minilm --name bs1",
         code=2,
-        says=["no batch holds two different values of 'positive'"],
+        says=["no batch holds two different values of 'positive' and of 'anchor'"],
     ),
     Case(
         name="one-class",

@@ -24,6 +24,7 @@ REFUSALS = [
     ("pairs dice --limit many", 2, "'--limit': must be an integer"),
     ("evaluate a/b --metric kendall", 2, "'kendall' is not one of 'spearman', 'pearson'"),
     ("score '-5 degrees' cold --model dice -q", 2, "score --model dice -q -- '-5 degrees' cold\n"),
+    ("evaluate dice -mine.tsv", 2, "put -- before the texts: embedlab evaluate -- dice -mine.tsv"),
     ("recipes --json --format csv", 2, "--format csv and --json exclude each other"),
     ("compare dice --format markdown --latex", 2, "--format markdown and --latex exclude"),
     ("compare dice dice", 2, "model 'dice' is named twice"),
@@ -132,6 +133,7 @@ def test_a_refusal_is_two_lines_with_what_was_wrong_and_what_works(
     embedlab: Embedlab, line: str, code: int, fragment: str
 ) -> None:
     Path("mine.tsv").write_text("sentence1\tsentence2\tscore\na\tb\t1\nc\td\t2\n")
+    Path("-mine.tsv").symlink_to("mine.tsv")
     Path("grid.toml").write_text(GRID)
     answer = embedlab(*shlex.split(line))
     assert (answer.code, answer.out) == (code, "")

@@ -143,6 +143,7 @@ def test_a_result_file_that_mteb_did_not_write_is_refused(
     [
         ("[1]", "not a table"),
         ("{", "not valid JSON"),
+        ("version https://git-lfs.github.com/spec/v1\n", "a git-lfs pointer"),
         ("{}", "no key 'mteb_model_meta'"),
         ('{"mteb_model_meta": {}, "default": {"test": [[0, 1], [1, 1]]}}', "another kind of task"),
         ('{"mteb_model_meta": {}, "de": {}, "fr": {}}', "several subsets, de, fr"),

@@ -77,6 +77,7 @@ pairs :: p.csv :: \nsentence1,sentence2,score\n\na,b,1\n\n :: ('a', 'b', 1.0, No
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": true}\n{"sentence1": "c", "sentence2": "d", "score": false} :: ('a', 'b', 1.0, None) ('c', 'd', 0.0, None)
 pairs :: p.csv :: sentence1,sentence2,score\r\na,b,1\rc,d,2\r\n :: ('a', 'b', 1.0, None) ('c', 'd', 2.0, None)
 pairs :: p.csv :: SEP=;\nsentence1;sentence2;score\na;b;1\n :: ('a', 'b', 1.0, None)
+pairs :: p.tsv :: sep=\t\nsentence1\tsentence2\tscore\na\tb\t1\n :: ('a', 'b', 1.0, None)
 pairs :: p.jsonl :: {"sentence1": "a", "sentence2": "b", "score": 1}\n{"sentence1": "c", "sentence2": "d", "score": [2]} :: line 2: 'score' is [2], unlike in lines before it
 pairs :: p.csv :: sentence1,sentence2,score\na,b,inf\n :: line 2: score is not a number: 'inf'
 pairs :: p.csv :: sentence1,sentence2,score\na,b,9007199254740993\nc,d,1\n :: line 2: score is too large to be exact: '9007199254740993'

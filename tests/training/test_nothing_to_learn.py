@@ -46,6 +46,7 @@ IN_ORDER = ("own-pairs", "anchor,positive", "question N,answer Q")
     [
         ("own-pairs", *PAIRS, [SIZE_8, "optim.accumulate=8"], "parts 8 rows into 8"),
         (*IN_ORDER, ["optim.batch_size=4", "data.order=file"], SAME),
+        ("own-pairs", "anchor,positive", "question,answer N", [], f"{SAME}.* and of 'anchor'"),
         (
             "own-pairs",
             *PAIRS,

@@ -57,6 +57,7 @@ def needs(options: Options) -> Needs:
             inert_options=inert_options,
             compares_rows=True,
             contrasts=("positive", *negative),
+            differing=("anchor",) if options.repeats == "masked" and not negative else (),
             parts_repeats=options.repeats == "apart",
         )
     return Needs(
