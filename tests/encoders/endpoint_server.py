@@ -13,9 +13,9 @@ than 45 characters alone, `picky` the same with 400, `all` every text; `endless`
 have other vectors than `good`, the last by little; `swapped` is the model that the last PUT
 names, which sets the counts to zero;
 `failing`, `nan`, `null`, `empty`, `moody` and `dropping` have no vector of texts with the word
-"bad", and none of all that come with one, `fewer` has those of the others, `shaky` fails on these and on every other request, `broken` always; `azure` wants a
-parameter and a header, `base64` packs numbers; GET returns how many texts and requests were
-answered, and how many were refused.
+"bad", and none of all that come with one, `fewer` has those of the others, `shaky` fails on
+these and on every other request, `broken` always; `azure` wants a parameter and a header, `base64`
+packs numbers; GET returns how many texts and requests were answered, and how many were refused.
 """
 
 import base64
@@ -79,6 +79,7 @@ ANSWERS: dict[str, tuple[int, object]] = {
     "all": (400, {"error": "too long"}),
     "deep": (200, b"[" * 100_000),
 }
+AT_BAD = {"failing": "broken", "moody": "busy", "dropping": "closed"}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -110,9 +111,12 @@ class Handler(BaseHTTPRequestHandler):
                 return self._answer(401, {"error": "no"})
         elif self.path != "/v1/embeddings":
             return self._answer(404, {"error": "no such path"})
-        if model == "flaky" and counts["requests"] <= 3:
-            if counts["requests"] == 3:
-                return self.connection.close()
+        has_bad = any("bad" in text for text in texts)
+        if has_bad:
+            model = AT_BAD.get(model, model)
+        if model == "closed" or (model == "flaky" and counts["requests"] == 3):
+            return self.connection.close()
+        if model == "flaky" and counts["requests"] < 3:
             return self._answer(429 if counts["requests"] == 1 else 500, {})
         if model == "restarting" and 1 < counts["requests"] < 15:
             model = "broken"
@@ -122,13 +126,8 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(404, {"error": f"no model for {key}"})
         if model == "moved":
             return self._answer(307, {}, location="http://localhost:1/v1/embeddings")
-        has_bad = any("bad" in text for text in texts)
         if model == "shaky" and (has_bad or next(of_good_texts) % 2 == 0):
             model = "broken"
-        if model == "dropping" and has_bad:
-            return self.connection.close()
-        if model in {"failing", "moody"} and has_bad:
-            model = "broken" if model == "failing" else "busy"
         if model in ANSWERS:
             return self._answer(*ANSWERS[model])
         if model in {"large", "picky"} and (len(texts) > 2 or max(map(len, texts)) > 45):

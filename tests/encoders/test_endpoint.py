@@ -135,6 +135,9 @@ def test_a_server_that_fails_or_would_give_wrong_vectors_is_one_line(
     assert "\n" not in error.value.message + error.value.hint
 
 
+REFUSING = "failing shaky nan null empty fewer moody dropping large picky"
+
+
 def test_limits_errors_and_dropped_connections_are_tried_again(server: str, cpu: Machine) -> None:
     assert load(f"{server}#flaky", cpu).encode(["two dogs"]).shape == (1, 6)
     assert answered(server)["requests"] == 4
@@ -147,9 +150,7 @@ def test_a_server_that_has_answered_is_given_time_to_start_again(server: str, cp
     assert answered(server)["requests"] == 15
 
 
-@pytest.mark.parametrize(
-    "model", "failing shaky nan null empty fewer moody dropping large picky".split()
-)
+@pytest.mark.parametrize("model", REFUSING.split())
 def test_what_a_server_refuses_together_is_halved_and_a_text_alone_is_named(
     server: str, cpu: Machine, tmp_path: Path, model: str
 ) -> None:

@@ -198,7 +198,8 @@ _UNPACKED = (
     "store float32: of bits np.unpackbits(v.astype(np.uint8), axis=1), in int8 of "
     "v.astype(np.uint8) ^ 128; of numbers v.astype(np.float32)"
 )
-_WIDE = ("uint16", "int32", "uint32", "int64", "uint64")  # numbers near their ends are no coordinates
+# numbers near their ends are no coordinates
+_WIDE = ("uint16", "int32", "uint32", "int64", "uint64")
 _VECTORS_FORMAT = (
     "vectors:FILE takes parquet with the columns sentence and vector, or NAME.npy with "
     "NAME.txt beside it"
