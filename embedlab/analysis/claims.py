@@ -7,7 +7,7 @@ together are corrected by Holm: they are the family.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Literal
 
@@ -70,6 +70,9 @@ class SettledClaim:
     low: float = nan  # 95% interval
     high: float = nan
     p: float = nan  # corrected over the family
+    # that the first exceeds the second: one minus the one-sided p, without the correction
+    probability: float = nan
+    is_equal: bool = False  # to the last digit that is shown, where an order is claimed
     reach: Reach = "models"
     # of an open claim: the smallest difference, or margin, that would have been found with 80%
     # power
@@ -105,10 +108,12 @@ def claimed_difference(
 
 
 def settle_claims(
-    claims: Mapping[str, Claim], measured: Mapping[str, ClaimedDifference]
+    claims: Mapping[str, Claim],
+    measured: Mapping[str, ClaimedDifference],
+    inconclusive: Collection[str] = (),
 ) -> list[SettledClaim]:
-    """Return the verdict on each of CLAIMS, corrected over those that are MEASURED, by the names of
-    both.
+    """Return the verdict on each of CLAIMS, corrected over those that are MEASURED and not
+    INCONCLUSIVE, by the names of all three.
 
     Of a claim of equality either "farther apart than the size" or "not farther apart" is true, so
     that it enters the family once, with the smaller p of the two tests. What is open would have
@@ -117,12 +122,14 @@ def settle_claims(
     tests = {
         name: claim_p(claim, measured[name]) for name, claim in claims.items() if name in measured
     }
-    corrected = holm([p for p, _ in tests.values()])
+    corrected = holm([nan if name in inconclusive else p for name, (p, _) in tests.items()])
     level = open_level(corrected)
     settled = {
         name: settle_claim(name, claims[name], measured[name], outcome, p, level)
         for (name, (_, outcome)), p in zip(tests.items(), corrected, strict=True)
     }
+    for name in inconclusive:
+        settled[name] = replace(settled[name], verdict="not measured")
     return [
         settled.get(name) or SettledClaim(name=name, claim=claim, verdict="not measured")
         for name, claim in claims.items()
@@ -152,6 +159,8 @@ def settle_claim(
         low=difference.scale * difference.low,
         high=difference.scale * difference.high,
         p=p,
+        probability=1 - difference.p / 2 if difference.delta >= 0 else difference.p / 2,
+        is_equal=is_equal,
         reach=difference.reach,
         visible=difference.scale * smallest(difference.uncertainty, level) if is_open else nan,
     )

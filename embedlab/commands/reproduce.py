@@ -132,38 +132,10 @@ def _reproduce_tables(
 def _numbers(reproduction: Reproduction) -> pl.DataFrame:
     import polars as pl
 
-    from embedlab.reports.frames import schema_of
-
-    rows = [
-        (
-            reproduction.table.paper,
-            reproduction.table.name,
-            row,
-            column,
-            number.printed,
-            number.mean,
-            number.sd,
-            len(number.values),
-            number.difference,
-        )
-        for (row, column), number in reproduction.numbers.items()
-    ]
-    columns = """
-        paper text
-        table text
-        row text
-        column text
-        published number
-        ours number
-        sd number
-        seeds count
-        difference number
-    """
-    numbers = pl.DataFrame(rows, schema=schema_of(columns), orient="row")
-    compared = [table.frame for table in reproduction.answers if table.frame is not None]
-    if len(numbers) or not compared:
-        return numbers
     names = {"paper": reproduction.table.paper, "table": reproduction.table.name}
-    return pl.concat(compared, how="diagonal_relaxed").select(
-        *(pl.lit(name).alias(key) for key, name in names.items()), pl.all()
-    )
+    named = [pl.lit(name).alias(key) for key, name in names.items()]
+    compared = [table.frame for table in reproduction.answers if table.frame is not None]
+    numbers = reproduction.numbers
+    if numbers.is_empty() and compared:
+        numbers = pl.concat(compared, how="diagonal_relaxed")
+    return numbers.select(*named, pl.all())

@@ -47,10 +47,7 @@ from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import expected_recipe, limit_to_claims, trainings
 from embedlab.experiments.progress import seconds_spent
-from embedlab.experiments.row_order import (
-    ComparedNumber,
-    MeasuredTable,
-)
+from embedlab.experiments.row_order import MeasuredTable, numbers_frame
 from embedlab.reports.papers import (
     Reproduction,
     brief,
@@ -241,6 +238,7 @@ def compare_rows(rows: EvaluatedTable, session: Session) -> Reproduction:
         deviations=deviations_table(rows.table, deviating, list(rows.recipes)),
         answers=(),
         has_failed=rows.has_failed,
+        numbers=numbers_frame(rows.table, {}),
     )
     property_name = rows.table.by
     if rows.table.pairs:
@@ -330,7 +328,7 @@ def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reprod
     """A table of sentence pairs: their similarities to each model next to the published ones."""
     table = rows.table
     first_sentences, second_sentences = map(list, zip(*table.pairs, strict=True))
-    numbers: dict[CellKey, ComparedNumber] = {}
+    values: dict[CellKey, list[float]] = {}
     marks, notes = set[str](), [*rows.notes]
     for row in table.sources:
         try:
@@ -344,10 +342,8 @@ def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reprod
         marks.update(*(training_marks(spec) for model in models for spec in model.members))
         encoder_scores = [encoder.score(first_sentences, second_sentences) for encoder in encoders]
         for index, column in enumerate(table.columns):
-            printed = table.printed.get(row, {}).get(column)
-            numbers[row, column] = ComparedNumber(
-                printed=printed, values=tuple(float(scores[index]) for scores in encoder_scores)
-            )
+            values[row, column] = [float(scores[index]) for scores in encoder_scores]
+    numbers = numbers_frame(table, values)
     answer_table = numbers_table(table, numbers, sorted(marks), [*example_pairs(table), *notes])
     return replace(base, answers=(answer_table,), numbers=numbers)
 
@@ -370,12 +366,11 @@ def _epochs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Repro
 def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """Return a table of times: how long the runs behind each row took, except interrupted runs."""
     table = rows.table
-    numbers = {}
+    values = {}
     for row in table.sources:
         durations = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
-        printed = table.printed.get(row, {}).get("minutes")
-        values = tuple(minutes for minutes in durations if minutes > 0)
-        numbers[row, "minutes"] = ComparedNumber(printed=printed, values=values)
+        values[row, "minutes"] = [minutes for minutes in durations if minutes > 0]
+    numbers = numbers_frame(table, values)
     answer_table = numbers_table(table, numbers, (), rows.notes)
     return replace(base, answers=(answer_table,), numbers=numbers)
 

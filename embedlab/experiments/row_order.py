@@ -6,18 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf, isnan, nan, sqrt
+from math import inf, isnan, sqrt
 from statistics import fmean, stdev
 from typing import cast
 
 import numpy as np
+import polars as pl
 
-from embedlab.analysis.claims import ClaimedDifference, Verdict, claimed_difference
-from embedlab.analysis.comparison import SIGNIFICANT
+from embedlab.analysis.claims import (
+    Claim,
+    ClaimedDifference,
+    SettledClaim,
+    claimed_difference,
+    settle_claims,
+)
 from embedlab.analysis.evidence import Evidence, ModelColumns, average_evidence
 from embedlab.analysis.rank_agreement import RankAgreement, rank_agreement
-from embedlab.analysis.seed_notes import REACHES
-from embedlab.analysis.seed_tests import holm
 from embedlab.analysis.uncertainty import seed_noise
 from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence, slices_of
@@ -32,77 +36,33 @@ CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
 EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedNumber:
-    """One number of a table: the printed value and the score of each of our models, both in the
-    paper's units.
+NUMBERS = {
+    "row": pl.String(),
+    "column": pl.String(),
+    "published": pl.Float64(),  # null: the paper prints none
+    "ours": pl.Float64(),  # the mean over the members; null: there are none
+    "sd": pl.Float64(),  # over the members; null for one
+    "seeds": pl.Int64(),
+}
+
+
+def numbers_frame(table: PaperTable, values: Mapping[CellKey, Sequence[float]]) -> pl.DataFrame:
+    """Return NUMBERS and the difference of ours from the published one, a row for each cell of
+    VALUES, which has the scores of its members, all in the paper's units.
     """
-
-    printed: float | None
-    values: tuple[float, ...]  # one a member; empty: not available
-
-    @property
-    def mean(self) -> float | None:
-        """Return our number, averaged over the members."""
-        return fmean(self.values) if self.values else None
-
-    @property
-    def sd(self) -> float | None:
-        """Return the standard deviation over the members; None for one."""
-        return stdev(self.values) if len(self.values) > 1 else None
-
-    @property
-    def difference(self) -> float | None:
-        """Return our number minus the printed one."""
-        return (
-            self.mean - self.printed if self.mean is not None and self.printed is not None else None
+    rows = [
+        (
+            row,
+            column,
+            table.printed.get(row, {}).get(column),
+            fmean(scores) if scores else None,
+            stdev(scores) if len(scores) > 1 else None,
+            len(scores),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairOrder:
-    """Two rows in the paper's order, and the order of our scores."""
-
-    columns: tuple[str, ...]  # whose mean is compared
-    better: str
-    worse: str
-    printed: float | None  # the printed difference; None for a figure without numbers
-    ours: ClaimedDifference
-    claim: str  # the paper's statement about them; empty: neighbours in the printed order
-    # two-sided, corrected by Holm over the pairs of the table; nan where no items are known
-    p: float = nan
-    is_inconclusive: bool = False  # its runs say nothing about the paper's rows
-
-    @property
-    def difference(self) -> float:
-        """Our difference, in the paper's units."""
-        return self.ours.scale * self.ours.delta
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether ours are equal to the last digit that is shown."""
-        return abs(self.difference) < self.ours.last_digit / 2
-
-    @property
-    def probability(self) -> float:
-        """The probability that the first exceeds the second: one minus the one-sided p; nan where
-        no items are known.
-        """
-        return 1 - self.ours.p / 2 if self.ours.delta >= 0 else self.ours.p / 2
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the order holds; what has no items is open."""
-        if self.is_inconclusive:
-            return "not measured"
-        if self.is_equal or not self.p < SIGNIFICANT:
-            return "open"
-        return "holds" if self.difference > 0 else "reversed"
-
-    @property
-    def sign(self) -> str:
-        """The sign of how far the verdict reaches; empty where there is none."""
-        return REACHES[self.ours.reach] if self.verdict in {"holds", "reversed"} else ""
+        for (row, column), scores in values.items()
+    ]
+    numbers = pl.DataFrame(rows, schema=NUMBERS, orient="row")
+    return numbers.with_columns(difference=pl.col("ours") - pl.col("published"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +79,9 @@ class Ranking:
 class RowOrder:
     """Whether the printed order of a table holds for our scores."""
 
-    pairs: tuple[PairOrder, ...]
+    # each that the first row is above the second: neighbours in the printed order, without a text,
+    # and what the paper says of others
+    pairs: tuple[SettledClaim, ...]
     rankings: tuple[Ranking, ...]
 
 
@@ -133,14 +95,15 @@ class MeasuredTable:
     items: ScoredItems = field(default_factory=ScoredItems)  # that the scores vary over
     inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
 
-    def numbers(self) -> dict[CellKey, ComparedNumber]:
-        """Return every number of the table by row and column."""
-        table, numbers = self.table, {}
-        for point in table.points:
-            printed = table.printed.get(point.row, {}).get(point.column)
-            values = tuple(table.scale * score.value for score in self._scores(point))
-            numbers[point.row, point.column] = ComparedNumber(printed=printed, values=values)
-        return numbers | self._ensembles(numbers)
+    def numbers(self) -> pl.DataFrame:
+        """Return every number of the table, as `numbers_frame` has them."""
+        values = {
+            (point.row, point.column): tuple(
+                self.table.scale * score.value for score in self._scores(point)
+            )
+            for point in self.table.points
+        }
+        return numbers_frame(self.table, values | self._ensembles(values))
 
     @property
     def absent_slices(self) -> list[str]:
@@ -165,26 +128,24 @@ class MeasuredTable:
         return notes
 
     def _ensembles(
-        self, numbers: Mapping[CellKey, ComparedNumber]
-    ) -> dict[CellKey, ComparedNumber]:
-        """Return the numbers of rows that take for each column and seed the best of other rows; a
+        self, values: Mapping[CellKey, Sequence[float]]
+    ) -> dict[CellKey, Sequence[float]]:
+        """Return the values of rows that take for each column and seed the best of other rows; a
         mean over columns is the mean of these.
         """
-        ensembles: dict[CellKey, ComparedNumber] = {}
+        ensembles: dict[CellKey, Sequence[float]] = {}
         for row, source in self.table.sources.items():
             points = [point for point in self.table.points if point.row == row and source.best_of]
-            values: dict[str, tuple[float, ...]] = {}
+            best: dict[str, tuple[float, ...]] = {}
             for column in [point.column for point in points if point.measure.slice != OF_ALL]:
-                keys = [(other, column) for other in source.best_of]
-                measured = [numbers[key].values for key in keys if key in numbers]
+                measured = [values.get((other, column), ()) for other in source.best_of]
                 measured = [*filter(None, measured)]
-                values[column] = tuple(map(max, *measured)) if len(measured) > 1 else ()
-            means = tuple(map(fmean, zip(*values.values(), strict=False)))
-            if not all(values.values()):
+                best[column] = tuple(map(max, *measured)) if len(measured) > 1 else ()
+            means = tuple(map(fmean, zip(*best.values(), strict=False)))
+            if not all(best.values()):
                 means = ()
             for point in points:
-                cell = (row, point.column)
-                ensembles[cell] = replace(numbers[cell], values=values.get(point.column, means))
+                ensembles[row, point.column] = best.get(point.column, means)
         return ensembles
 
     def order(self, progress: Callable[[int, int], None] = lambda _done, _total: None) -> RowOrder:
@@ -192,7 +153,8 @@ class MeasuredTable:
         are inconclusive.
         """
         table = self.table
-        pairs: list[PairOrder] = []
+        claims: dict[str, Claim] = {}
+        measured: dict[str, ClaimedDifference] = {}
         rankings: list[Ranking] = []
         for done, columns in enumerate(table.ranked_by):
             printed_means = self._printed_means(columns)
@@ -214,29 +176,19 @@ class MeasuredTable:
                             columns=columns, group=group, rows=len(printed_scores), kendall=kendall
                         )
                     )
-            for rows, claim in self._ordered_pairs(columns, printed_means, groups).items():
-                weighed_group = weighed_groups.get(table.group(rows[0]))
-                difference = self._difference(columns, rows, weighed_group)
+            for claim in self._ordered_pairs(columns, printed_means, groups):
+                difference = self._difference(claim, weighed_groups.get(table.group(claim.first)))
                 if difference is not None:
-                    better, worse = (printed_means[row] for row in rows)
-                    printed = None if better is None or worse is None else better - worse
-                    pairs.append(
-                        PairOrder(
-                            columns=columns,
-                            better=rows[0],
-                            worse=rows[1],
-                            printed=printed,
-                            ours=difference,
-                            claim=claim,
-                            is_inconclusive=not self.inconclusive.isdisjoint(rows),
-                        )
-                    )
+                    name = str(len(claims))
+                    claims[name], measured[name] = claim, difference
             progress(done + 1, len(table.ranked_by))
-        corrected = holm([nan if pair.is_inconclusive else pair.ours.p for pair in pairs])
-        return RowOrder(
-            pairs=tuple(replace(pair, p=p) for pair, p in zip(pairs, corrected, strict=True)),
-            rankings=tuple(rankings),
-        )
+        inconclusive = [
+            name
+            for name, claim in claims.items()
+            if not self.inconclusive.isdisjoint({claim.first, claim.second})
+        ]
+        settled = settle_claims(claims, measured, inconclusive)
+        return RowOrder(pairs=tuple(settled), rankings=tuple(rankings))
 
     def _of(self, row: str, column: str) -> Sequence[Member]:
         return self.members.get((row, column), ())
@@ -277,9 +229,9 @@ class MeasuredTable:
         columns: tuple[str, ...],
         printed_means: Mapping[str, float | None],
         groups: Mapping[str, Sequence[str]],
-    ) -> dict[tuple[str, str], str]:
+    ) -> list[Claim]:
         """Return neighbours in the printed order within each of GROUPS, then the other pairs that
-        the text is about, with what it says of them.
+        the text is about, with what it says of them; the better row is the first.
         """
         pairs: dict[tuple[str, str], str] = {}
         for rows in groups.values():
@@ -292,20 +244,33 @@ class MeasuredTable:
             if is_of_columns and {*claimed} <= printed_means.keys():
                 better, worse = claimed if claim.direction == "above" else claimed[::-1]
                 pairs[better, worse] = claim.text or claim.statement
-        return pairs
+        return [
+            Claim(
+                table=self.table.name,
+                first=better,
+                second=worse,
+                direction="above",
+                columns=columns,
+                text=text,
+            )
+            for (better, worse), text in pairs.items()
+        ]
 
     def _difference(
-        self, columns: Sequence[str], rows: tuple[str, str], weighed_group: Weighed | None
+        self, claim: Claim, weighed_group: Weighed | None = None
     ) -> ClaimedDifference | None:
-        """Return the difference of two ROWS, from their WEIGHED GROUP where all its rows have
-        items.
+        """Return the difference of the two rows of a claim, from their WEIGHED GROUP where all its
+        rows have items.
         """
+        rows = (claim.first, claim.second)
         is_in_group = (
             weighed_group is not None
             and weighed_group.topics is not None
             and {*rows} <= weighed_group.means.keys()
         )
-        weighed = weighed_group if is_in_group else self._weighed(columns, rows)
+        weighed = (
+            weighed_group if is_in_group else self._weighed(self.table.columns_of(claim), rows)
+        )
         if weighed is None:
             return None
         difference = claimed_difference(
@@ -334,17 +299,12 @@ class MeasuredTable:
 
         A column without items has its scores alone, and so a difference over seeds.
         """
-        return {
-            name: difference
+        measured = {
+            name: self._difference(claim)
             for name, claim in self.table.claims.items()
             if self.inconclusive.isdisjoint({claim.first, claim.second})
-            and (
-                difference := self._difference(
-                    self.table.columns_of(claim), (claim.first, claim.second), None
-                )
-            )
-            is not None
         }
+        return {name: difference for name, difference in measured.items() if difference is not None}
 
     def _weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
         """Return the mean of COLUMNS of ROWS, weighed; None where a number is not there."""

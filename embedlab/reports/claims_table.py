@@ -11,7 +11,7 @@ from embedlab.analysis.claims import SettledClaim
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.reports.notes import data_sentences, with_marks
-from embedlab.reports.papers import reach_mark, verdict_note
+from embedlab.reports.papers import interval_cell, reach_mark, verdict_note
 from embedlab.reports.tables import Table, TableCell, Value, attributes, columns_of, number
 
 KEYS = (
@@ -107,9 +107,3 @@ def sign_notes(settled: Sequence[SettledClaim]) -> Iterator[str]:
         yield REACH_SIGN.replace(" ", ": ", 1)
     if any(isnan(claim.p) and claim.verdict == "open" for claim in settled):
         yield "without an interval: the items behind the numbers are not stored"
-
-
-def interval_cell(settled: SettledClaim, digits: int) -> TableCell:
-    """Return what was measured of a claim with its interval."""
-    interval = attributes(settled, "low high")
-    return number(settled.difference, digits=digits, is_signed=True, **interval)

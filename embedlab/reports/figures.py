@@ -49,9 +49,8 @@ from embedlab.tasks.task import scale_of
 
 if TYPE_CHECKING:
     from embedlab.analysis.evidence import ModelColumns
-    from embedlab.experiments.pivot import CellSpread, Pivot
+    from embedlab.experiments.pivot import Pivot
     from embedlab.experiments.plan import GridPlan
-    from embedlab.experiments.row_order import ComparedNumber
     from embedlab.outcomes.frame import Outcomes
     from embedlab.reports.cost_table import CostRow, Costs
     from embedlab.reports.papers import Reproduction
@@ -179,12 +178,9 @@ def _ends(number: SliceScore | Difference, scale: float) -> tuple[float, float, 
     return scale * value, scale * number.low, scale * number.high
 
 
-def _spread(numbers: "ComparedNumber | CellSpread | None") -> Ends:
+def _spread(mean: float | None, sd: float | None) -> Ends:
     """Return a mean over seeds with one standard deviation."""
-    if numbers is None or numbers.mean is None:
-        return UNKNOWN
-    sd = numbers.sd or 0
-    return numbers.mean, numbers.mean - sd, numbers.mean + sd
+    return UNKNOWN if mean is None else (mean, mean - (sd or 0), mean + (sd or 0))
 
 
 def share_frames(frame: pl.DataFrame | None) -> Iterator[pl.DataFrame]:
@@ -283,14 +279,11 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
     """Return plots of every number against the published one, of the dev scores of trainings, and
     of the rows on each column that orders them.
     """
-    table, plots = reproduction.table, []
-    points = [
-        Point(number.printed, number.mean)
-        for number in reproduction.numbers.values()
-        if number.printed is not None and number.mean is not None
-    ]
-    if points:
-        title, series = "Every number: published and ours", [Series(table.name, points)]
+    table, numbers, plots = reproduction.table, reproduction.numbers, []
+    points = numbers.select("published", "ours").drop_nulls()
+    if points.height:
+        series = [Series(table.name, [*starmap(Point, points.rows())])]
+        title = "Every number: published and ours"
         plots.append(Plot("scatter", title, series, "ours", "published", line="diagonal"))
     if reproduction.curves:
         series = [
@@ -299,15 +292,14 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
         ]
         plots.append(Plot("lines", "", series, "dev score x 100", "epoch"))
     for column in dict.fromkeys(chain(*table.ranked_by)):
-        numbers = {
-            row: number for (row, name), number in reproduction.numbers.items() if name == column
-        }
-        series = [Series.of("ours", zip(numbers, map(_spread, numbers.values()), strict=True))]
-        if any(number.printed is not None for number in numbers.values()):
-            printed = [(row, (number.printed,)) for row, number in numbers.items()]
+        own = numbers.filter(column=column)
+        spreads = [(row, _spread(*ends)) for row, *ends in own.select("row", "ours", "sd").rows()]
+        series = [Series.of("ours", spreads)]
+        if own["published"].count():
+            printed = [(row, (value,)) for row, value in own.select("row", "published").rows()]
             series.insert(0, Series.of("published", printed))
-        if any(number.values for number in numbers.values()):
-            has_sd = any(number.sd is not None for number in numbers.values())
+        if own["ours"].count():
+            has_sd = own["sd"].count() > 0
             axis = f"{column}{'; ours with one standard deviation over seeds' * has_sd}"
             plots.append(Plot("dots", column, series, axis))
     return plots
@@ -484,7 +476,7 @@ def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
         return [], ""
     varying = [axis for axis in values if len(values[axis]) > 1]
     along, score = [*varying, *values][0], pivot.shown[-1]
-    lines: dict[str, dict[str, CellSpread]] = {}
+    lines: dict[str, dict[str, Ends]] = {}
     for (row, column), spread in pivot.spreads.items():
         labels = dict(zip(pivot.row_axes, row, strict=True))
         if pivot.column_axis is not None:
@@ -493,9 +485,9 @@ def _grid_scores(plan: "GridPlan", pivot: "Pivot", caption: str) -> Drawn:
             continue
         label = labels.pop(along)
         name = ", ".join(f"{axis} {value}" for axis, value in labels.items())
-        lines.setdefault(name or column, {})[label] = spread
+        lines.setdefault(name or column, {})[label] = _spread(spread.mean, spread.sd)
     series = [
-        Series.of(name, [(label, _spread(line.get(label))) for label in values[along]])
+        Series.of(name, [(label, line.get(label, UNKNOWN)) for label in values[along]])
         for name, line in lines.items()
     ]
     seeds = sorted({len(spread.values) for spread in pivot.spreads.values()})
@@ -519,11 +511,9 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
         # of a figure of the paper: models by a property of pairs
         for answer, by in zip(reproduction.answers, reproduction.cuts, strict=False):
             plots += score_plots(answer.frame, by)
-        numbers = [
-            number for number in reproduction.numbers.values() if number.difference is not None
-        ]
-        if numbers:
-            seeds = sorted({len(number.values) for number in numbers})
+        numbers = reproduction.numbers.drop_nulls("difference")
+        if numbers.height:
+            seeds = sorted({*numbers["seeds"]})
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
             table = reproduction.table

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
+import polars as pl
+
+from embedlab.analysis.claims import SettledClaim
 from embedlab.analysis.seed_notes import REACH_SIGN, REACHES
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.core.paths import data_name
@@ -24,7 +28,7 @@ from embedlab.experiments.paper_file import (
     read_paper,
 )
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
+from embedlab.experiments.row_order import Ranking, RowOrder
 from embedlab.reports.layout import plain_text
 from embedlab.reports.notes import data_sentences, with_marks
 from embedlab.reports.tables import (
@@ -48,7 +52,7 @@ class Reproduction:
     deviations: Table
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
     has_failed: bool  # whether a training failed
-    numbers: Mapping[CellKey, ComparedNumber] = field(default_factory=dict)  # none of a figure
+    numbers: pl.DataFrame  # of `numbers_frame`; none of a figure
     cuts: Sequence[str] = ()  # of a figure of slices: the property of each answer
     scored: ComparisonInput | None = None
     # of a figure along epochs: the mean dev score after each, by row
@@ -62,7 +66,6 @@ class Reproduction:
 
 # What people see first, as wide as a terminal: rows with all columns, and lines of all.
 MOST_ROWS, MOST_LINES, WIDTH = 8, 25, 80
-NO_NUMBER = ComparedNumber(printed=None, values=())
 
 TableRows = list[dict[str, Value | TableCell]]
 
@@ -216,7 +219,7 @@ def deviations_table(
 
 def numbers_table(
     table: PaperTable,
-    numbers: Mapping[CellKey, ComparedNumber],
+    numbers: pl.DataFrame,
     marks: Sequence[str],
     missing_notes: Sequence[str],
     row_order: RowOrder | None = None,
@@ -225,11 +228,12 @@ def numbers_table(
     an answer about ROW_ORDER above them.
     """
     digits = _digits(table.scale)
-    measured = {row for (row, column), entry in numbers.items() if entry.values}
+    entry_of_cell = _entries(numbers)
+    measured = {row for (row, _), entry in entry_of_cell.items() if entry["seeds"]}
     rows: TableRows = []
     partial_notes = []
     for row, source in table.sources.items():
-        entries = {column: numbers.get((row, column), NO_NUMBER) for column in table.columns}
+        entries = {column: entry_of_cell.get((row, column), {}) for column in table.columns}
         cells = {column: _line_cells(entry, digits) for column, entry in entries.items()}
         present = [name for name in source.best_of if name in measured]
         for what in ("published", "ours", "difference"):
@@ -239,7 +243,8 @@ def numbers_table(
             line: dict[str, Value | TableCell] = {"row": row, "what": what, **values}
             if what == "ours":
                 for column, entry in entries.items():
-                    line |= {f"{column}.sd": entry.sd, f"{column}.seeds": len(entry.values)}
+                    line |= {f"{column}.sd": entry.get("sd")}
+                    line |= {f"{column}.seeds": entry.get("seeds", 0)}
                 if len(present) < len(source.best_of):
                     line["what"] = f"ours, of {len(present)} of {len(source.best_of)} rows"
                     absent = ", ".join(name for name in source.best_of if name not in present)
@@ -260,20 +265,25 @@ def numbers_table(
     )
 
 
-def _line_cells(entry: ComparedNumber, digits: int) -> dict[str, TableCell]:
+Entry = Mapping[str, Any]  # a row of `numbers_frame`; empty where a cell has no number
+
+
+def _entries(numbers: pl.DataFrame) -> dict[CellKey, Entry]:
+    return {(entry["row"], entry["column"]): entry for entry in numbers.iter_rows(named=True)}
+
+
+def _line_cells(entry: Entry, digits: int) -> dict[str, TableCell]:
     """Return a number of ours as the three lines of its row have it."""
     return {
-        "published": number(entry.printed, digits=digits),
-        "ours": number(entry.mean, digits=digits, sd=entry.sd),
-        "difference": number(entry.difference, digits=digits, is_signed=True),
+        "published": number(entry.get("published"), digits=digits),
+        "ours": number(entry.get("ours"), digits=digits, sd=entry.get("sd")),
+        "difference": number(entry.get("difference"), digits=digits, is_signed=True),
     }
 
 
-def _answer(
-    table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], row_order: RowOrder | None
-) -> Iterator[str]:
+def _answer(table: PaperTable, numbers: pl.DataFrame, row_order: RowOrder | None) -> Iterator[str]:
     """Yield how many pairs of rows are in the printed order, and how far ours are from it."""
-    if not any(number.values for number in numbers.values()):
+    if not numbers["ours"].count():
         yield "No row has a number here."
         return
     if row_order is not None and row_order.pairs:
@@ -292,11 +302,8 @@ def _answer(
         pairs = f"{count} pair{'s' * (count > 1)} of rows"
         yield f"The order of {pairs}: {counts}{''.join(taus)}."
     column = table.average or (table.columns[0] if len(table.columns) == 1 else None)
-    differences = [
-        number.difference
-        for (_, name), number in numbers.items()
-        if number.difference is not None and column in {None, name}
-    ]
+    own = numbers if column is None else numbers.filter(column=column)
+    differences = own["difference"].drop_nulls().to_list()
     if differences:
         extremes = dict.fromkeys(
             f"{value:+z.{_digits(table.scale)}f}" for value in (min(differences), max(differences))
@@ -311,8 +318,8 @@ _OUTCOMES = {
 }
 
 
-def _outcome(pair: PairOrder) -> str:
-    if pair.is_inconclusive:
+def _outcome(pair: SettledClaim) -> str:
+    if pair.verdict == "not measured":
         return "not concluded"
     if pair.is_equal:
         return "equal"
@@ -343,10 +350,11 @@ def brief(reproduction: Reproduction) -> list[Table]:
 def _average_table(reproduction: Reproduction, average: str) -> Table:
     """Return the AVERAGE of each row in one line: published, ours and the difference."""
     numbers, digits = reproduction.answers[0], _digits(reproduction.table.scale)
-    rows: TableRows = []
-    for row in dict.fromkeys(str(line["row"]) for line in numbers.rows):
-        entry = reproduction.numbers.get((row, average), NO_NUMBER)
-        rows.append({"row": row, **_line_cells(entry, digits)})
+    entry_of_cell = _entries(reproduction.numbers)
+    rows: TableRows = [
+        {"row": row, **_line_cells(entry_of_cell.get((row, average), {}), digits)}
+        for row in dict.fromkeys(str(line["row"]) for line in numbers.rows)
+    ]
     columns = [replace(numbers.columns[0], role="key")]
     columns += columns_of(*(f"{key} [difference] >" for key in ("published", "ours", "difference")))
     title = numbers.title.replace(";", f"; {average},", 1)
@@ -392,11 +400,9 @@ def epochs_table(
     return Table(title, columns, rows, [*table.notes, *missing_notes], caption=lambda: caption)
 
 
-def _caption(
-    table: PaperTable, numbers: Mapping[CellKey, ComparedNumber], marks: Sequence[str]
-) -> str:
+def _caption(table: PaperTable, numbers: pl.DataFrame, marks: Sequence[str]) -> str:
     """Return what the three lines of a row are, and over how many seeds ours."""
-    seeds = sorted({len(number.values) for number in numbers.values() if number.values})
+    seeds = sorted({*numbers.filter(pl.col("seeds") > 0)["seeds"]})
     seeds_note = ""
     if seeds and seeds[-1] > 1:
         counts = " or ".join(map(str, seeds))
@@ -427,7 +433,7 @@ def orders_table(table: PaperTable, row_order: RowOrder, notes: Sequence[str] = 
     hidden = {"columns": len(table.ranked_by) == 1, "claim": not table.claims}
     rows: TableRows = []
     for pair in row_order.pairs:
-        low, high = (pair.ours.scale * end for end in (pair.ours.low, pair.ours.high))
+        claim = pair.claim
         verdict, sign = str(pair.verdict), ""
         if pair.is_equal:
             verdict = "equal"
@@ -437,15 +443,15 @@ def orders_table(table: PaperTable, row_order: RowOrder, notes: Sequence[str] = 
             sign = reach_mark(pair.sign)
         rows.append(
             {
-                **attributes(pair, "better worse printed"),
-                "columns": " + ".join(pair.columns),
-                "ours": number(pair.difference, digits=digits, is_signed=True, low=low, high=high),
-                "low": low,
-                "high": high,
-                "p": pair.p,
+                "better": claim.first,
+                "worse": claim.second,
+                "printed": table.printed_difference(claim),
+                "columns": " + ".join(claim.columns),
+                "ours": interval_cell(pair, digits),
+                **attributes(pair, "low high p"),
                 "probability": number(pair.probability, digits=3),
                 "verdict": TableCell(verdict, f"{verdict}{sign}"),
-                "claim": pair.claim or None,
+                "claim": claim.text or None,
             }
         )
     title = f"{table.paper} {table.name}: does the printed order hold?"
@@ -482,6 +488,12 @@ def reach_mark(sign: str) -> str:
     is marked.
     """
     return sign if sign == REACHES["checkpoints"] else ""
+
+
+def interval_cell(settled: SettledClaim, digits: int) -> TableCell:
+    """Return what was measured of a claim with its interval."""
+    interval = attributes(settled, "low high")
+    return number(settled.difference, digits=digits, is_signed=True, **interval)
 
 
 def _ranking_note(ranking: Ranking) -> str:

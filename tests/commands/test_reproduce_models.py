@@ -110,9 +110,10 @@ def test_a_table_of_example_pairs_has_the_cosines_of_the_models_that_are_here(
     (answer,) = reproduction.answers
     pairs = tables[0].pairs
     expected = embedlab.score_pairs("wordllama", *map(list, zip(*pairs, strict=True)))
-    found = [reproduction.numbers["sbert", column].values for column in tables[0].columns]
-    assert found == [(pytest.approx(float(cosine), abs=1e-6),) for cosine in expected]
-    assert {row for row, _ in reproduction.numbers} == {"dice", "wo_ft", "sbert", "defsent"}
+    found = reproduction.numbers.filter(row="sbert")
+    assert [*found["column"]] == [*tables[0].columns]
+    assert [*found["ours"]] == pytest.approx([*map(float, expected)], abs=1e-6)
+    assert {*reproduction.numbers["row"]} == {"dice", "wo_ft", "sbert", "defsent"}
     assert "[training text unknown]" in answer.shown_title
     assert any(note.startswith("absent: wo_ft: ") for note in answer.notes)
     named = replace(options, models=("sbert=wordllama", "defsent=wordllama"))

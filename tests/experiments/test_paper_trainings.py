@@ -5,9 +5,10 @@ fit a row, members by seed.
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from embedlab.analysis.claims import ClaimedDifference
+from embedlab.analysis.claims import Claim, ClaimedDifference, settle_claims
 from embedlab.core.errors import UsageError
 from embedlab.core.names import recipe_names
 from embedlab.core.recipe import load_recipe, recipe_to_table
@@ -33,7 +34,6 @@ from embedlab.experiments.paper_trainings import (
     with_chosen_rates,
 )
 from embedlab.experiments.planner import expand_grid
-from embedlab.experiments.row_order import PairOrder
 from embedlab.runs.events import Finished
 from embedlab.runs.store import RunFolder
 from tests.stored_json import store_recipe
@@ -284,14 +284,20 @@ def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_
 
 def test_nothing_is_concluded_of_rows_whose_runs_say_nothing_or_whose_numbers_are_equal() -> None:
     ours = ClaimedDifference(delta=3.0, low=1.0, high=5.0, p=0.001)
-    pair = PairOrder(
-        columns=("a",), better="x", worse="y", printed=1.0, ours=ours, claim="", p=0.001
-    )
-    assert pair.verdict == "holds"
-    assert replace(pair, is_inconclusive=True).verdict == "not measured"
-    assert replace(pair, ours=replace(ours, last_digit=10.0)).verdict == "open"
-    assert pair.probability == pytest.approx(0.9995)
-    assert replace(pair, ours=replace(ours, delta=-3.0)).probability == pytest.approx(0.0005)
+    claim = Claim(table="t", first="x", second="y", direction="above", columns=("a",))
+    claims = dict.fromkeys("abcd", claim)
+    measured = {
+        "a": ours,
+        "b": replace(ours, p=0.01),
+        "c": replace(ours, last_digit=10.0),
+        "d": replace(ours, delta=-3.0),
+    }
+    whole, flawed, equal, turned = settle_claims(claims, measured, ["b"])
+    assert [one.verdict for one in (whole, flawed, equal)] == ["holds", "not measured", "open"]
+    assert (whole.p, flawed.difference, equal.is_equal) == (pytest.approx(0.003), 3.0, True)
+    assert np.isnan(flawed.p)
+    assert [whole.probability, turned.probability] == pytest.approx([0.9995, 0.0005])
+    assert flawed.probability == pytest.approx(0.995)
 
 
 def test_rows_take_the_rate_that_their_own_grid_chose(place: Settings) -> None:

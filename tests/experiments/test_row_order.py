@@ -85,12 +85,11 @@ def measured() -> MeasuredTable:
 def test_numbers_have_the_papers_units_next_to_the_published_values(
     measured: MeasuredTable,
 ) -> None:
-    numbers = measured.numbers()
-    found = numbers["0.5", "STS12"]
-    assert (found.printed, found.mean, found.sd) == pytest.approx((64.89, 52.0, 4 / np.sqrt(2)))
-    assert found.difference == pytest.approx(52.0 - 64.89)
-    absent = numbers["0.9", "STS12"]
-    assert (absent.printed, absent.mean, absent.sd, absent.difference) == (64.47, None, None, None)
+    numbers = measured.numbers().filter(column="STS12")
+    (found,) = numbers.filter(row="0.5").select("published", "ours", "sd", "difference").rows()
+    assert found == pytest.approx((64.89, 52.0, 4 / np.sqrt(2), 52.0 - 64.89))
+    (absent,) = numbers.filter(row="0.9").select("published", "ours", "sd", "difference").rows()
+    assert absent == (64.47, None, None, None)
 
 
 def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
@@ -98,25 +97,29 @@ def test_neighbours_and_claims_are_evaluated_once_each_by_pairs_and_seeds(
 ) -> None:
     found = measured.order()
     # Printed: 0.3 (70.44) before 0.5 (70.05) before 0.1 (69.18); only neighbours and claims.
-    assert [(pair.better, pair.worse, bool(pair.claim)) for pair in found.pairs] == [
+    pairs = [pair.claim for pair in found.pairs]
+    assert [(pair.first, pair.second, bool(pair.text)) for pair in pairs] == [
         ("0.3", "0.5", True),
         ("0.5", "0.1", False),
         ("0.3", "0.1", True),
     ]
-    assert found.pairs[0].printed == pytest.approx(70.44 - 70.05)  # the paper's own averages
+    # the paper's own averages
+    assert measured.table.printed_difference(pairs[0]) == pytest.approx(70.44 - 70.05)
     claims = measured.claims()
     for pair in found.pairs:
-        if pair.claim:
+        if pair.claim.text:
             (name,) = (
                 name
                 for name, claim in measured.table.claims.items()
-                if {claim.first, claim.second} == {pair.better, pair.worse}
+                if {claim.first, claim.second} == {pair.claim.first, pair.claim.second}
             )
-            assert (abs(claims[name].delta), claims[name].p) == (abs(pair.ours.delta), pair.ours.p)
+            own = claims[name]
+            assert own.scale * abs(own.delta) == abs(pair.difference)
+            assert own.p == pytest.approx(2 * min(pair.probability, 1 - pair.probability))
     # Of two seeds each, all spreads are far smaller than the differences.
     assert all(pair.probability > 0.8 for pair in found.pairs)
-    widest = max(found.pairs, key=lambda pair: pair.ours.high - pair.ours.low)
-    assert "0.1" in {widest.better, widest.worse}  # the noisiest row
+    widest = max(found.pairs, key=lambda pair: pair.high - pair.low).claim
+    assert "0.1" in {widest.first, widest.second}  # the noisiest row
     (ranking,) = found.rankings
     assert (ranking.rows, ranking.kendall.tau) == (3, 1.0)
 
@@ -125,7 +128,7 @@ def test_a_row_that_lacks_a_compared_column_is_not_put_in_order(measured: Measur
     lacking = evaluation("sts", score("sts12", 0.4, setting="wmean"))
     one_year = {**measured.evaluations, ("0.1@1", "sts"): lacking}
     found = replace(measured, evaluations=one_year).order()
-    assert [(pair.better, pair.worse) for pair in found.pairs] == [("0.3", "0.5")]
+    assert [(pair.claim.first, pair.claim.second) for pair in found.pairs] == [("0.3", "0.5")]
 
 
 def test_groups_are_ranked_apart() -> None:
@@ -137,7 +140,8 @@ def test_groups_are_ranked_apart() -> None:
         found = score(name, 0.01 * at, metric, setting="validation", split="dev")
         evaluations[f"{row}@1", "glue"] = evaluation("glue", found)
     order = measured_of(table, {row: [f"{row}@1"] for row in table.sources}, evaluations).order()
-    assert all(table.group(pair.better) == table.group(pair.worse) for pair in order.pairs)
+    pairs = [pair.claim for pair in order.pairs]
+    assert all(table.group(pair.first) == table.group(pair.second) for pair in pairs)
     assert [ranking.group for ranking in order.rankings] == ["CoLA", "RTE"]
     # Without items nothing is known of how far a score could be another one.
     assert np.isnan([pair.probability for pair in order.pairs]).all()
@@ -159,11 +163,12 @@ def test_rows_without_items_are_compared_over_their_seeds(is_varying: bool) -> N
     names = {row: [f"{row}@{seed}" for seed in (1, 2, 3)] for row in values}
     (pair,) = measured_of(table, names, evaluations).order().pairs
     if is_varying:
-        expected = ttest_ind(values[pair.better], values[pair.worse], equal_var=False)
-        assert pair.ours.p == pytest.approx(expected.pvalue)
-        assert (pair.ours.low, pair.ours.high) == pytest.approx(expected.confidence_interval())
+        claim = pair.claim
+        expected = ttest_ind(values[claim.first], values[claim.second], equal_var=False)
+        assert pair.p == pytest.approx(expected.pvalue)
+        assert (pair.low, pair.high) == pytest.approx(expected.confidence_interval())
     else:
-        assert np.isnan([pair.ours.p, pair.ours.low]).all()
+        assert np.isnan([pair.p, pair.low]).all()
 
 
 def answered(dataset: str) -> StoredOutcomes:
@@ -194,8 +199,8 @@ def test_rows_are_compared_item_by_item_where_each_of_them_has_items(
     # Two rows that predict the same: their difference is certain but for one more item of each
     # that could be right.
     assert pair.difference == pytest.approx(0)
-    assert pair.ours.p == pytest.approx(1) or lacking
-    assert np.isnan(pair.ours.high) == bool(lacking)
+    assert pair.p == pytest.approx(1) or lacking
+    assert np.isnan(pair.high) == bool(lacking)
 
 
 def test_of_two_accuracies_the_one_that_counts_is_taken_unless_a_split_is_named() -> None:
@@ -226,8 +231,10 @@ def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
             evaluations[f"{row}@{seed}", "multitask"] = evaluation("multitask", *scores, mean)
     names = {row: (f"{row}@1", f"{row}@2") for row in values}
     found = measured_of(chen, names, evaluations).numbers()
-    for column in chen.columns:
-        assert found["Ensemble (dev)", column].values == pytest.approx((0.5, 0.6))
-    assert found["Ensemble (dev)", "overall"].printed == chen.printed["Ensemble (dev)"]["overall"]
+    ensemble = found.filter(row="Ensemble (dev)")
+    assert [*ensemble["column"]] == [*chen.columns]
+    assert [*ensemble["ours"]] == pytest.approx([0.55] * 4)
+    assert [*ensemble["sd"]] == pytest.approx([np.std([0.5, 0.6], ddof=1)] * 4)
+    assert ensemble["published"][-1] == chen.printed["Ensemble (dev)"]["overall"]
     alone = measured_of(chen, {"NLI": names["NLI"]}, evaluations).numbers()
-    assert alone["Ensemble (dev)", "overall"].values == ()
+    assert alone.filter(row="Ensemble (dev)", column="overall")["seeds"].item() == 0

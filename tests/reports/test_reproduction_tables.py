@@ -1,11 +1,12 @@
 """The tables of a reproduction."""
 
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
 import pytest
 
-from embedlab.analysis.claims import ClaimedDifference
+from embedlab.analysis.claims import Claim, ClaimedDifference, SettledClaim, settle_claims
 from embedlab.analysis.rank_agreement import RankAgreement
 from embedlab.experiments.paper_file import (
     PAPER_FILE,
@@ -15,7 +16,7 @@ from embedlab.experiments.paper_file import (
     select_tables,
 )
 from embedlab.experiments.paper_table import Deviation, PaperTable
-from embedlab.experiments.row_order import ComparedNumber, PairOrder, Ranking, RowOrder
+from embedlab.experiments.row_order import Ranking, RowOrder, numbers_frame
 from embedlab.reports.layout import plain_text
 from embedlab.reports.papers import (
     Reproduction,
@@ -29,11 +30,13 @@ from embedlab.reports.papers import (
 from embedlab.reports.tables import Table
 
 
-def ordered(difference: float, p: float, **more: bool) -> PairOrder:
-    ours = ClaimedDifference(delta=difference, last_digit=0.01)
-    return PairOrder(
-        columns=("STS12",), better="0.1", worse="0.3", printed=1.0, ours=ours, claim="", p=p, **more
+def ordered(difference: float, p: float, *, is_inconclusive: bool = False) -> SettledClaim:
+    claim = Claim(
+        table="table6_lambda_sts", first="0.1", second="0.3", direction="above", columns=("STS12",)
     )
+    ours = ClaimedDifference(delta=difference, last_digit=0.01, p=p)
+    (settled,) = settle_claims({"a": claim}, {"a": ours}, ["a"] * is_inconclusive)
+    return settled
 
 
 def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
@@ -46,10 +49,9 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
         ordered(2.0, nan),
         ordered(2.0, 0.01, is_inconclusive=True),
     )
-    numbers = {
-        ("0.1", "Avg."): ComparedNumber(printed=70.0, values=(68.5,)),
-        ("0.3", "Avg."): ComparedNumber(printed=70.0, values=(71.25,)),
-    }
+    published = {"0.1": {"Avg.": 70.0}, "0.3": {"Avg.": 70.0}}
+    values = {("0.1", "Avg."): (68.5,), ("0.3", "Avg."): (71.25,)}
+    numbers = numbers_frame(replace(table, printed=published), values)
     order = RowOrder(pairs=pairs, rankings=())
     assert numbers_table(table, numbers, (), (), order).answer == [
         "The order of 6 pairs of rows: 1 as printed, 1 reversed, 1 open, 1 equal, "
@@ -60,7 +62,7 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
         "equal",
         "same sign",
     ]
-    assert numbers_table(table, {}, (), ()).answer == ["No row has a number here."]
+    assert numbers_table(table, numbers.clear(), (), ()).answer == ["No row has a number here."]
 
 
 @pytest.mark.parametrize(
@@ -68,11 +70,8 @@ def test_the_answer_counts_the_pairs_by_what_is_known_of_their_order() -> None:
 )
 def test_of_many_rows_people_see_the_average_and_at_most_25_lines(name: str) -> None:
     (table,) = select_tables(*name.split())
-    numbers = {
-        (row, column): ComparedNumber(printed=published.get(column), values=(50.0, 51.0))
-        for row, published in table.printed.items()
-        for column in table.columns
-    }
+    values = {(row, column): (50.0, 51.0) for row in table.printed for column in table.columns}
+    numbers = numbers_frame(table, values)
     deviation = Deviation(what="optim.lr", paper="1", here="2", rows=(*table.printed,))
     reproduction = Reproduction(
         table=table,
@@ -162,10 +161,9 @@ def test_an_ensemble_of_some_of_its_rows_says_which_are_there() -> None:
     (table,) = select_tables("chen", "table2")
 
     def shown(*rows: str) -> Table:
-        number = ComparedNumber(printed=None, values=(0.5,))
         columns = ("sentiment_acc", "paraphrase_acc", "sts_corr")
         cells = [(row, column) for row in (*rows, "Ensemble (dev)") for column in columns]
-        return numbers_table(table, dict.fromkeys(cells, number), (), ())
+        return numbers_table(table, numbers_frame(table, dict.fromkeys(cells, (0.5,))), (), ())
 
     some = shown("NLI", "3 Given")
     assert "ours, of 2 of 4 rows" in plain_text(some)
