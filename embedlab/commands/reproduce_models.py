@@ -50,7 +50,7 @@ class EvaluatedRows:
 
     # by member and task
     evaluations: Mapping[tuple[str, str], Evaluation] = field(default_factory=dict)
-    answers: AnswersByCell = field(default_factory=dict)
+    answers: AnswersByCell = field(default_factory=dict)  # of pairs that are gathered none
     # pair by pair, where the table is about STS and its pairs are there
     gathered: ComparisonInput | None = None
     missing_notes: tuple[str, ...] = ()
@@ -61,10 +61,10 @@ class EvaluatedRows:
     @cached_property
     def items(self) -> ScoredItems:
         """What the scores vary over, and what claims are measured on."""
+        stored = ScoredItems.of(self.answers)
         if self.gathered is None:
-            return ScoredItems.of(self.answers)
-        others = {key: answer for key, answer in self.answers.items() if key[1] != DEFAULT_TASK}
-        tasks = {**ScoredItems.of(others).tasks, DEFAULT_TASK: self.gathered.outcomes[0]}
+            return stored
+        tasks = {**stored.tasks, DEFAULT_TASK: self.gathered.outcomes[0]}
         published = [model.members for model in self.gathered.models if model.is_published]
         return ScoredItems(tasks=tasks, published=frozenset(chain(*published)))
 
@@ -118,26 +118,37 @@ def evaluate_models(
         )
     if table.by == "epoch" or table.by == "minutes":  # of the runs' events
         return EvaluatedRows()
-    if property_name is not None and (options.unseen or table.by is not None):
-        return _evaluate_pairs(table, members, property_name, options, session)
-    evaluations_needed = {
-        (member.name, point.measure.task)
-        for point in table.points
-        for member in members[point.row, point.column]
-    }
+    if property_name is not None:
+        every_member = chain(*members.values())
+        evaluations_needed = {(member.name, DEFAULT_TASK) for member in every_member}
+    else:
+        evaluations_needed = {
+            (member.name, point.measure.task)
+            for point in table.points
+            for member in members[point.row, point.column]
+        }
     gathered, absence_reasons = _score(
         sorted(name for name, task in evaluations_needed if task == DEFAULT_TASK),
-        "dataset",
+        property_name or "dataset",
         session,
+        table.datasets,
     )
+    missing_notes: list[str] = []
+    if options.unseen and gathered is not None:
+        gathered, missing_notes = _unseen_pairs(gathered)
+    if table.by is not None or (
+        options.unseen and gathered is None
+    ):  # of pairs, not of evaluations
+        evaluations_needed.clear()
     evaluations: dict[tuple[str, str], Evaluation] = {}
     answers: dict[tuple[str, str], list[StoredOutcomes]] = {}
-    missing_notes, reported = [], set[str]()
+    reported = set[str]()
     for name, task in sorted(evaluations_needed):
         if name in absence_reasons:
             continue
+        is_gathered = task == DEFAULT_TASK and gathered is not None
         try:
-            is_due = gathered is not None if task == DEFAULT_TASK else options.trains
+            is_due = is_gathered or (task != DEFAULT_TASK and options.trains)
             path = _evaluation_file(name, task, session, reported if is_due else None)
         except Interrupted:
             raise
@@ -145,9 +156,19 @@ def evaluate_models(
             absence_reasons[name] = _reason(error)
             continue
         if path.is_file():
-            evaluations[name, task] = Evaluation.load(path)
-            answers[name, task] = list(stored_outcomes(path.parent, task, unusable=session.report))
-        elif task != DEFAULT_TASK or gathered is not None:  # missing pairs were said once for all
+            evaluation = Evaluation.load(path)
+            if options.unseen and gathered is not None:
+                evaluation = replace(
+                    evaluation,
+                    scores=pair_scores(gathered.outcomes[0], name),
+                    overlaps={},
+                    marks=tuple(mark for mark in evaluation.marks if mark != OVERLAP),
+                )
+            evaluations[name, task] = evaluation
+            if not is_gathered:
+                stored = stored_outcomes(path.parent, task, unusable=session.report)
+                answers[name, task] = list(stored)
+        elif is_gathered or task != DEFAULT_TASK:  # missing pairs were said once for all
             missing_notes.append(
                 f"{name} is not evaluated: embedlab evaluate '{name}' --suite {task}"
             )
@@ -160,21 +181,10 @@ def evaluate_models(
     )
 
 
-def _evaluate_pairs(
-    table: PaperTable,
-    members: Members,
-    property_name: By,
-    options: ReproductionOptions,
-    session: Session,
-) -> EvaluatedRows:
-    """The pairs of a figure; or the evaluations of every model on the pairs of whose sentences no
-    model of TABLE has read any in training, which are not stored.
+def _unseen_pairs(gathered: ComparisonInput) -> tuple[ComparisonInput, list[str]]:
+    """Return the pairs of whose sentences no gathered model has read any in training, and notes on
+    them.
     """
-    names = sorted({member.name for row_members in members.values() for member in row_members})
-    gathered, absence_reasons = _score(names, property_name, session, table.datasets)
-    rows = EvaluatedRows(gathered=gathered, absence_reasons=absence_reasons)
-    if gathered is None or not options.unseen:
-        return rows
     items = gathered.outcomes[0]
     unseen_items = choose_items(items, items.trained_models.is_null())
     note = (
@@ -186,20 +196,8 @@ def _evaluate_pairs(
         name: replace(model, overlaps={}, marks=model.marks - {OVERLAP})
         for name, model in gathered.models_by_name.items()
     }
-    evaluations = {}
-    for name in (model.name for model in gathered.models) if table.by is None else ():
-        evaluation = Evaluation.load(_evaluation_file(name, DEFAULT_TASK, session, set()))
-        marks = tuple(mark for mark in evaluation.marks if mark != OVERLAP)
-        scores = pair_scores(unseen_items, name)
-        evaluations[name, DEFAULT_TASK] = replace(
-            evaluation, scores=scores, overlaps={}, marks=marks
-        )
-    return replace(
-        rows,
-        evaluations=evaluations,
-        gathered=replace(gathered, outcomes=[unseen_items], models_by_name=models),
-        missing_notes=(note, *gathered.unread_notes),
-    )
+    chosen = replace(gathered, outcomes=[unseen_items], models_by_name=models)
+    return chosen, [note, *gathered.unread_notes]
 
 
 def pairs_by(table: PaperTable) -> By | None:
