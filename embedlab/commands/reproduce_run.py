@@ -5,7 +5,6 @@ compared with the published values; and what its claims are worth on them.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import fmean
 from typing import Any
 
 from embedlab.analysis.claims import SettledClaim, settle_claims
@@ -147,17 +146,30 @@ def refuse_uncomputable(
             return
     encoders = lost_encoders([recipe.encoder.model for recipe in recipes], settings)
     missing_inputs = [f"the encoder {name}" for name in encoders]
-    refusals: list[MissingError] = []  # what is here, and not as it should be
-    for data in (stage.data for recipe in recipes for stage in recipe.stages):
-        for name in data.datasets:
-            missing_inputs += _missing_names(
-                [name], partial(source.open, name, data.split), refusals
-            )
+    inputs: list[tuple[Sequence[str], Callable[[], object]]] = [
+        ([name], partial(source.open, name, stage.data.split))
+        for recipe in recipes
+        for stage in recipe.stages
+        for name in stage.data.datasets
+    ]
     for task in table.tasks:
-        slices = {point.measure.slice: None for point in table.points}
+        slices = {point.measure.slice for point in table.points}
         names = [name for name in find_task(task).datasets if name in slices]
         read_texts = partial(find_task(task).texts, source, Selection(names=tuple(names)))
-        missing_inputs += _missing_names(names or [task], read_texts, refusals)
+        inputs.append((names or [task], read_texts))
+    refusals: list[MissingError] = []  # what is here, and not as it should be
+    for names, load in inputs:
+        try:
+            load()
+        except NotDownloadedError:
+            missing_inputs += [] if is_reachable() else names
+        except MissingError as error:
+            if error.reason == error.message:
+                refusals.append(error)
+            else:
+                missing_inputs += names
+        except EmbedlabError:  # the training or the evaluation says it
+            pass
     if refusals and not missing_inputs:
         raise refusals[0]
     if missing_inputs:
@@ -168,25 +180,6 @@ def refuse_uncomputable(
             hint=f"`embedlab reproduce {table.typed} --data tiny --seeds 1` runs here, on generated "
             "sentences; for real ones --data DIR and an --encoder of `embedlab models ls`",
         )
-
-
-def _missing_names(
-    names: list[str], load: Callable[[], object], refusals: list[MissingError]
-) -> list[str]:
-    """Return NAMES where LOAD finds none of them here or on a hub that answers; what is here and
-    REFUSALS is added there.
-    """
-    try:
-        load()
-    except NotDownloadedError:
-        return [] if is_reachable() else names
-    except MissingError as error:
-        if error.reason != error.message:
-            return names
-        refusals.append(error)
-    except EmbedlabError:  # the training or the evaluation says it
-        pass
-    return []
 
 
 def shown_tables(
@@ -350,17 +343,13 @@ def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reprod
 
 def _epochs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
     """A figure along epochs: the dev scores that the runs behind each row have in their events."""
-    scores: dict[str, list[list[float]]] = {}
+    values: dict[CellKey, Sequence[float]] = {}
     for row in rows.table.sources:
-        for run in _runs_of(rows, row, session):
-            if dev_scores := _last_scores(run):
-                scores.setdefault(row, []).append(dev_scores)
-    mean_scores = {
-        row: [fmean(values) for values in zip(*runs, strict=False)] for row, runs in scores.items()
-    }
-    return replace(
-        base, answers=(epochs_table(rows.table, scores, rows.notes),), curves=mean_scores
-    )
+        curves = [_last_scores(run) for run in _runs_of(rows, row, session)]
+        for epoch, scores in enumerate(zip(*filter(None, curves), strict=False), start=1):
+            values[row, str(epoch)] = scores
+    numbers = numbers_frame(rows.table, values)
+    return replace(base, answers=(epochs_table(rows.table, numbers, rows.notes),), numbers=numbers)
 
 
 def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
@@ -413,7 +402,7 @@ def _figure(
         for row in table.sources
         if members[row, ""]
     ]
-    title, notes = f"{table.paper} {table.name}: {table.summary}", [*table.notes, *rows.notes]
+    title, notes = f"{table.title}: {table.summary}", [*table.notes, *rows.notes]
     scored_rows = rows.gathered
     answers, cuts = list[Table](), list[By]()
     if scored_rows is not None and columns:

@@ -141,6 +141,11 @@ class PaperTable:
         return replace(source, chosen=self.chosen.get(source.key, {}))
 
     @property
+    def title(self) -> str:
+        """Return how the table is called: by its paper and its name."""
+        return f"{self.paper} {self.name}"
+
+    @property
     def address(self) -> str:
         """Return what the paper's files are found by: its name, or the path of the user's own."""
         return self.folder or self.paper

@@ -181,7 +181,7 @@ def expand_table(
                 source.recipe,
                 fixed,
                 experiment=table.paper,
-                where=f"{table.paper} {table.name}",
+                where=table.title,
                 tasks=table.tasks,
                 threads=threads,
                 place=place,

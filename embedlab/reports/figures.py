@@ -285,12 +285,13 @@ def reproduction_plots(reproduction: "Reproduction") -> list[Plot]:
         series = [Series(table.name, [*starmap(Point, points.rows())])]
         title = "Every number: published and ours"
         plots.append(Plot("scatter", title, series, "ours", "published", line="diagonal"))
-    if reproduction.curves:
+    if table.by == "epoch":
+        curves = numbers.select("row", pl.col("column").cast(pl.Int64), "ours")
         series = [
-            Series(row, [*starmap(Point, enumerate(values, start=1))])
-            for row, values in reproduction.curves.items()
+            Series(row, [*starmap(Point, curve.select("column", "ours").rows())])
+            for (row,), curve in curves.group_by("row", maintain_order=True)
         ]
-        plots.append(Plot("lines", "", series, "dev score x 100", "epoch"))
+        plots += [Plot("lines", "", series, "dev score x 100", "epoch")] * bool(series)
     for column in dict.fromkeys(chain(*table.ranked_by)):
         own = numbers.filter(column=column)
         spreads = [(row, _spread(*ends)) for row, *ends in own.select("row", "ours", "sd").rows()]
@@ -517,8 +518,11 @@ def _published(reproductions: "Sequence[Reproduction]") -> Drawn:
             count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
             runs = "1 seed" if seeds == [1] else f"{count} seeds"
             table = reproduction.table
-            counts.append(f"{table.paper} {table.name}: {len(numbers)} numbers, {runs}.")
-    curves = [bool(reproduction.curves) for reproduction in reproductions]
+            counts.append(f"{table.title}: {len(numbers)} numbers, {runs}.")
+    curves = [
+        reproduction.table.by == "epoch" and reproduction.numbers.height > 0
+        for reproduction in reproductions
+    ]
     curves_note = (
         "Dev score after each epoch of the stages that are trained last, the mean over seeds."
     )

@@ -3,10 +3,9 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 import polars as pl
@@ -52,11 +51,10 @@ class Reproduction:
     deviations: Table
     answers: tuple[Table, ...]  # the numbers, and whether the order holds
     has_failed: bool  # whether a training failed
-    numbers: pl.DataFrame  # of `numbers_frame`; none of a figure
+    # of `numbers_frame`; of a figure along epochs these are its columns, of slices there are none
+    numbers: pl.DataFrame
     cuts: Sequence[str] = ()  # of a figure of slices: the property of each answer
     scored: ComparisonInput | None = None
-    # of a figure along epochs: the mean dev score after each, by row
-    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -171,7 +169,7 @@ def printed_table(table: PaperTable) -> Table:
     notes = [*table.notes]
     if table.shown_by:
         notes.append(f"the same here: {table.shown_by}")
-    title = f"{table.paper} {table.name}: {table.summary}, as published"
+    title = f"{table.title}: {table.summary}, as published"
     is_printed = table.name in published_tables(table.address)
     if not is_printed or (table.sources and not table.printed):
         notes.insert(0, "the paper prints no numbers of it")
@@ -213,7 +211,7 @@ def deviations_table(
     if not any(deviation.source for deviation in deviations):
         del columns[-1]
     notes = () if rows else ("none is known" if trained else "no row has a finished run here",)
-    title = f"{table.paper} {table.name}: deviations from the paper"
+    title = f"{table.title}: deviations from the paper"
     return Table(title, columns, rows, notes, caption=lambda: f"{title}.")
 
 
@@ -254,7 +252,7 @@ def numbers_table(
             rows.append(line)
     columns = [Column("row", " ".join(table.key), "group"), Column("what", "", "key")]
     columns += [Column(name, name, "difference", "right", digits) for name in table.columns]
-    title = f"{table.paper} {table.name}: {table.summary}; {_measures_title(table)}"
+    title = f"{table.title}: {table.summary}; {_measures_title(table)}"
     return Table(
         with_marks(title, marks),
         columns,
@@ -372,30 +370,22 @@ def example_pairs(table: PaperTable) -> Iterator[str]:
         yield f"{column}: {first} / {second}{people}"
 
 
-def epochs_table(
-    table: PaperTable, scores: Mapping[str, Sequence[Sequence[float]]], missing_notes: Sequence[str]
-) -> Table:
-    """Return the dev score after each epoch, mean ± sd over seeds, from the SCORES of each run, by
-    row.
+def epochs_table(table: PaperTable, numbers: pl.DataFrame, missing_notes: Sequence[str]) -> Table:
+    """Return the dev score after each epoch, mean ± sd over seeds, of the NUMBERS whose columns are
+    the epochs.
     """
-    scores_of_epochs = {row: [*zip(*runs, strict=False)] for row, runs in scores.items() if runs}
+    scored_rows = [*dict.fromkeys(numbers["row"])]
     rows: TableRows = []
-    for epoch_index in range(max(map(len, scores_of_epochs.values()), default=0)):
-        seeds = {
-            row: runs[epoch_index]
-            for row, runs in scores_of_epochs.items()
-            if epoch_index < len(runs)
-        }
+    for (epoch,), scores in numbers.group_by("column", maintain_order=True):
         cells = {
-            row: number(fmean(epoch_scores), sd=stdev(epoch_scores) if epoch_scores[1:] else None)
-            for row, epoch_scores in seeds.items()
+            row: number(ours, sd=sd) for row, ours, sd in scores.select("row", "ours", "sd").rows()
         }
-        rows.append({"epoch": epoch_index + 1, **cells})
+        rows.append({"epoch": int(epoch), **cells})
     columns = [
         Column("epoch", "epoch", "key"),
-        *(Column(row, row, None, "right") for row in scores_of_epochs),
+        *(Column(row, row, None, "right") for row in scored_rows),
     ]
-    title = f"{table.paper} {table.name}: {table.summary}"
+    title = f"{table.title}: {table.summary}"
     caption = f"{title}, mean ± standard deviation."
     return Table(title, columns, rows, [*table.notes, *missing_notes], caption=lambda: caption)
 
@@ -454,7 +444,7 @@ def orders_table(table: PaperTable, row_order: RowOrder, notes: Sequence[str] = 
                 "claim": claim.text or None,
             }
         )
-    title = f"{table.paper} {table.name}: does the printed order hold?"
+    title = f"{table.title}: does the printed order hold?"
     explained = [*_explanations(table, row_order)]
     sentences = ". ".join(f"{note[0].upper()}{note[1:]}" for note in explained)
     caption = f"{title} Brackets: 95% intervals. {sentences}."
