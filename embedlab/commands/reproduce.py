@@ -39,12 +39,8 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
 
     """
     from embedlab.commands.grid import cells_report
-    from embedlab.commands.reproduce_plan import check_selection, progress_of
-    from embedlab.commands.reproduce_run import (
-        prepare_start,
-        refuse_uncomputable,
-        trainings_of,
-    )
+    from embedlab.commands.reproduce_plan import check_selection, planned_trainings, progress_of
+    from embedlab.commands.reproduce_run import prepare_start, refuse_uncomputable
     from embedlab.experiments.paper_file import select_tables
     from embedlab.reports import papers as tables
     from embedlab.reports.pages import check_page_path
@@ -61,14 +57,10 @@ def reproduce(options: ReproductionOptions, session: Session) -> Report:
         contents = tables.contents_table(options.paper, chosen_tables, progress, location, data)
         return Report.of(contents)
     if options.dry_run:
-        planned_grids = trainings_of(chosen_tables, options, session.settings)
+        start = prepare_start(options, session.settings)
+        planned_grids = planned_trainings(chosen_tables, options, session.settings)
         try:
-            refuse_uncomputable(
-                chosen_tables[0],
-                options,
-                prepare_start(options, session.settings),
-                session.settings,
-            )
+            refuse_uncomputable(chosen_tables[0], options, start, session.settings)
         except MissingError as error:
             if not planned_grids:
                 raise

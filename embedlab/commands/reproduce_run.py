@@ -9,7 +9,7 @@ from typing import Any
 
 from embedlab.analysis.claims import SettledClaim, settle_claims
 from embedlab.choices import By
-from embedlab.commands.grid_plan import PlannedGrid, entries_of_runs, lost_encoders
+from embedlab.commands.grid_plan import entries_of_runs, lost_encoders
 from embedlab.commands.reproduce_models import (
     Members,
     absent_rows,
@@ -25,7 +25,6 @@ from embedlab.commands.reproduce_plan import (
     find_trained_rows,
     is_startable,
     plan_table,
-    planned_trainings,
     select_rows,
     start_of_rows,
     train_rows,
@@ -200,14 +199,6 @@ def shown_tables(
         for table in tables
         for answer in answers_by_table.get(table.name, (printed_table(table),))
     ]
-
-
-def trainings_of(
-    tables: Sequence[PaperTable], options: ReproductionOptions, settings: Settings
-) -> list[PlannedGrid]:
-    """Return the trainings of TABLES under the names that their runs will have."""
-    prepare_start(options, settings)
-    return planned_trainings(tables, options, settings)
 
 
 def prepare_start(options: ReproductionOptions, settings: Settings) -> str | None:

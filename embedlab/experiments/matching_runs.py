@@ -61,27 +61,37 @@ def find_runs_of(
     for _, source in trainings(table).values():
         refuse_clash(table, source, overrides)
     finished = _finished_recipes(runs)
+    values = {name: _values(recipe) for name, recipe in finished.items()}
     targets = {
         key: (source, expected_recipe(source, overrides, encoder))
         for key, (_, source) in trainings(table).items()
     }
-    fitting = {}
+    fitting: dict[str, list[_Fit]] = {}
     for key, (source, expected) in targets.items():
         siblings = [
             recipe for _, recipe in targets.values() if _objectives(recipe) == _objectives(expected)
         ]
+        expected_values = _values(expected)
         undecisive = {*_common_keys(siblings, ())} - keys_set(source)
-        decisive = _values(expected).keys() - undecisive
+        decisive = expected_values.keys() - undecisive
         if source.encoder is None and encoder is None:
             decisive.discard(ENCODER)
         other_values = other_profiles(source, table.profile, encoder)
-        candidates = {
-            name: recipe
-            for name, recipe in finished.items()
-            if _is_of(expected, recipe, runs) and not _is_among(other_values, recipe)
-        }
-        fitting[key] = _find_fits(expected, decisive, candidates)
-    values = {name: _values(recipe) for name, recipe in finished.items()}
+        fits = []
+        for name, recipe in finished.items():
+            apart = [
+                setting
+                for setting, value in expected_values.items()
+                if values[name].get(setting) != value
+            ]
+            if (
+                decisive.isdisjoint(apart)
+                and _is_of(expected, recipe, runs)
+                and not _is_among(other_values, recipe)
+            ):
+                is_other = recipe.hash != expected.hash
+                fits.append((is_other, name != expected.name, len(apart), name))
+        fitting[key] = sorted(fits)
     return _choose_runs(
         fitting, values, _common_keys([recipe for _, recipe in targets.values()], values.values())
     )
@@ -137,18 +147,6 @@ def _training_signal(recipe: Recipe) -> str:
         [stage.data.names, stage.data.split, unbuild(stage.objective)] for stage in recipe.stages
     ]
     return json.dumps([recipe.encoder.pooling, stages, unbuild(recipe.mix)])
-
-
-def _find_fits(expected: Recipe, decisive: set[str], recipes: Mapping[str, Recipe]) -> list[_Fit]:
-    """Return the runs that match a recipe, best first."""
-    values = _values(expected)
-    fits: list[_Fit] = []
-    for name, recipe in recipes.items():
-        run_values = _values(recipe)
-        if all(run_values.get(key) == values[key] for key in decisive):
-            differences = sum(run_values.get(key) != value for key, value in values.items())
-            fits.append((recipe.hash != expected.hash, name != expected.name, differences, name))
-    return sorted(fits)
 
 
 def _choose_runs(

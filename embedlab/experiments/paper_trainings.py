@@ -15,7 +15,6 @@ from embedlab.core.overrides import PAPER, PROFILE, TASK, profiles_of, without_s
 from embedlab.core.printable import count_text
 from embedlab.core.recipe import (
     Recipe,
-    flatten,
     load_recipe,
     recipe_differences,
     recipe_table,
@@ -92,15 +91,15 @@ def limit_to_profile(table: PaperTable, profile: str | None) -> tuple[PaperTable
     """Return the table under a PROFILE, and the rows left out: those whose recipe does not have it,
     and combinations of them.
     """
-    if profile in {None, PAPER} or not any(source.recipe for source in table.sources.values()):
-        return table, ()
     profiles = {
         row: _profiles(source.recipe) for row, source in table.sources.items() if source.recipe
     }
+    if profile in {None, PAPER} or not profiles:
+        return table, ()
     paper_table, left_out = _without(
         table, {row for row, names in profiles.items() if profile not in names}
     )
-    if not any(source.recipe for source in paper_table.sources.values()):
+    if profiles.keys() <= {*left_out}:
         profile_names = sorted({*chain(*profiles.values())})
         hint = f"{table.paper} has none but paper: no code of its authors is public"
         if len(profile_names) > 1:
@@ -119,13 +118,13 @@ def other_profiles(
     """
     assert source.recipe is not None
     recipe_by_profile = {
-        name: flatten(recipe_to_table(expected_recipe(source, (f"{PROFILE}={name}",), encoder)))
+        name: expected_recipe(source, (f"{PROFILE}={name}",), encoder)
         for name in _profiles(source.recipe)
     }
     current = recipe_by_profile.pop(profile or PAPER)
     return [
-        {key: values.get(key) for key in {*current, *values} if current.get(key) != values.get(key)}
-        for values in recipe_by_profile.values()
+        {key: value for key, _, value in recipe_differences(current, recipe)}
+        for recipe in recipe_by_profile.values()
     ]
 
 
@@ -235,12 +234,9 @@ def _stage_and_key(key: str) -> tuple[str, str]:
 
 
 def set_options(source: RowSource) -> list[str]:
-    """Return what a row sets, as `--set` options; the choice of a task comes first, because a task
-    brings settings of its own.
-    """
+    """Return what a row sets, as `--set` options."""
     values = {**source.set, **source.chosen}
-    options = [f"{key}={json.dumps(value)}" for key, value in values.items() if key != TASK]
-    return [f"{TASK}={values[TASK]}", *options] if TASK in values else options
+    return [f"{key}={json.dumps(value)}" for key, value in values.items()]
 
 
 def keys_set(source: RowSource) -> set[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from embedlab.commands.grid_plan import entries_of_runs, estimate
 from embedlab.commands.reproduce_plan import ReproductionOptions, planned_trainings
-from embedlab.commands.reproduce_run import trainings_of
+from embedlab.commands.reproduce_run import prepare_start
 from embedlab.core.settings import Settings
 from embedlab.experiments.paper_file import select_tables
 
@@ -25,8 +25,8 @@ def test_the_plan_of_a_table_writes_nothing_and_names_the_runs_once_the_sample_e
     assert "as jobs of Slurm" in estimate(planned, entries_of_runs(planned.plan)).text
     assert not list(tmp_path.iterdir())
     own = ReproductionOptions(seeds=1)
-    (prepared,) = trainings_of(tables, own, settings)
-    assert planned_trainings(tables, own, settings) == [prepared]
+    prepare_start(own, settings)
+    (prepared,) = planned_trainings(tables, own, settings)
     assert Path(prepared.plan.cell(1).variant.recipe["encoder"]["model"]).is_relative_to(
         settings.cache
     )
