@@ -145,7 +145,7 @@ def refuse_uncomputable(
             return
     encoders = lost_encoders([recipe.encoder.model for recipe in recipes], settings)
     missing_inputs = [f"the encoder {name}" for name in encoders]
-    inputs: list[tuple[Sequence[str], Callable[[], object]]] = [
+    inputs: list[tuple[list[str], Callable[[], object]]] = [
         ([name], partial(source.open, name, stage.data.split))
         for recipe in recipes
         for stage in recipe.stages
