@@ -45,7 +45,7 @@ from embedlab.experiments.paper_file import ALL_TABLES
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import expected_recipe, limit_to_claims, trainings
 from embedlab.experiments.progress import seconds_spent
-from embedlab.experiments.row_order import MeasuredTable, numbers_frame
+from embedlab.experiments.row_order import MeasuredTable, RowOrder, numbers_frame
 from embedlab.reports.papers import (
     Reproduction,
     brief,
@@ -213,29 +213,43 @@ def compare_rows(rows: EvaluatedTable, session: Session) -> Reproduction:
     """Return the deviations of a table, its numbers next to the published ones, and the order of
     its rows.
     """
-    seeds = _seeds_behind(rows.table, rows.members)
-    deviating = deviations(
-        rows.table, rows.recipes, rows.evaluations.values(), rows.training, seeds
-    )
+    table = rows.table
+    seeds = _seeds_behind(table, rows.members)
+    deviating = deviations(table, rows.recipes, rows.evaluations.values(), rows.training, seeds)
     base = Reproduction(
-        table=rows.table,
-        deviations=deviations_table(rows.table, deviating, list(rows.recipes)),
+        table=table,
+        deviations=deviations_table(table, deviating, list(rows.recipes)),
         answers=(),
         has_failed=rows.has_failed,
-        numbers=numbers_frame(rows.table, {}),
+        numbers=numbers_frame(table, {}),
+        scored=rows.gathered,
     )
-    property_name = rows.table.by
-    if rows.table.pairs:
-        return _pairs(rows, base, session)
-    if property_name == "epoch":
-        return _epochs(rows, base, session)
-    if property_name == "minutes":
-        return _minutes(rows, base, session)
-    return (
-        _numbers(rows, base, session)
-        if property_name is None
-        else _figure(rows, base, property_name, session)
+    if table.by == "source" or table.by == "dice":
+        return _figure(rows, base, table.by, session)
+    marks, notes = rows.marks, [*rows.absent_slices, *rows.notes]
+    row_order: RowOrder | None = None
+    if table.pairs:
+        values, marks, absence_notes = _similarities(rows, session)
+        notes = [*example_pairs(table), *notes, *absence_notes]
+    elif table.by == "epoch":
+        values = _dev_scores(rows, session)
+    elif table.by == "minutes":
+        values = _minutes(rows, session)
+    else:
+        values = rows.values()
+        with session.progress("comparing") as progress:
+            row_order = rows.order(progress)
+    numbers = numbers_frame(table, values)
+    if table.by == "epoch":
+        return replace(base, answers=(epochs_table(table, numbers, notes),), numbers=numbers)
+    own_table = replace(
+        numbers_table(table, numbers, marks, notes, row_order),
+        signatures=_signatures(rows.members, rows.evaluations),
     )
+    answers = [own_table]
+    if row_order is not None and table.ranked_by:
+        answers.append(orders_table(table, row_order, rows.difference_notes))
+    return replace(base, answers=tuple(answers), numbers=numbers)
 
 
 def evaluate_table(
@@ -290,31 +304,18 @@ def evaluate_table(
     )
 
 
-def _numbers(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
-    """A table: its numbers next to the published ones, and the order of its rows."""
-    table, numbers = rows.table, rows.numbers()
-    with session.progress("comparing") as progress:
-        row_order = rows.order(progress)
-    own_table = replace(
-        numbers_table(table, numbers, rows.marks, [*rows.absent_slices, *rows.notes], row_order),
-        signatures=_signatures(rows.members, rows.evaluations),
-    )
-    answers = (own_table, orders_table(table, row_order, rows.difference_notes))
-    return replace(
-        base,
-        answers=answers if table.ranked_by else answers[:1],
-        numbers=numbers,
-        scored=rows.gathered,
-    )
+# by cell, the numbers of its members
+Values = Mapping[CellKey, Sequence[float]]
 
 
-def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
-    """A table of sentence pairs: their similarities to each model next to the published ones."""
-    table = rows.table
-    first_sentences, second_sentences = map(list, zip(*table.pairs, strict=True))
+def _similarities(rows: EvaluatedTable, session: Session) -> tuple[Values, list[str], list[str]]:
+    """Return the similarities of a table's sentence pairs to each model, the marks of these models,
+    and notes on those that are absent.
+    """
+    first_sentences, second_sentences = map(list, zip(*rows.table.pairs, strict=True))
     values: dict[CellKey, list[float]] = {}
-    marks, notes = set[str](), [*rows.notes]
-    for row in table.sources:
+    marks, notes = set[str](), list[str]()
+    for row in rows.table.sources:
         try:
             models = [resolve_model(member.name, session) for member in rows.members[row, ""]]
             encoders = [
@@ -325,34 +326,28 @@ def _pairs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reprod
             models, encoders = [], []
         marks.update(*(training_marks(spec) for model in models for spec in model.members))
         encoder_scores = [encoder.score(first_sentences, second_sentences) for encoder in encoders]
-        for index, column in enumerate(table.columns):
+        for index, column in enumerate(rows.table.columns):
             values[row, column] = [float(scores[index]) for scores in encoder_scores]
-    numbers = numbers_frame(table, values)
-    answer_table = numbers_table(table, numbers, sorted(marks), [*example_pairs(table), *notes])
-    return replace(base, answers=(answer_table,), numbers=numbers)
+    return values, sorted(marks), notes
 
 
-def _epochs(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
-    """A figure along epochs: the dev scores that the runs behind each row have in their events."""
+def _dev_scores(rows: EvaluatedTable, session: Session) -> Values:
+    """Return the dev scores that the runs behind each row have in their events, by epoch."""
     values: dict[CellKey, Sequence[float]] = {}
     for row in rows.table.sources:
         curves = [_last_scores(run) for run in _runs_of(rows, row, session)]
         for epoch, scores in enumerate(zip(*filter(None, curves), strict=False), start=1):
             values[row, str(epoch)] = scores
-    numbers = numbers_frame(rows.table, values)
-    return replace(base, answers=(epochs_table(rows.table, numbers, rows.notes),), numbers=numbers)
+    return values
 
 
-def _minutes(rows: EvaluatedTable, base: Reproduction, session: Session) -> Reproduction:
-    """Return a table of times: how long the runs behind each row took, except interrupted runs."""
-    table = rows.table
+def _minutes(rows: EvaluatedTable, session: Session) -> Values:
+    """Return how long the runs behind each row took, except interrupted runs."""
     values = {}
-    for row in table.sources:
+    for row in rows.table.sources:
         durations = [seconds_spent(run) / 60 for run in _runs_of(rows, row, session)]
         values[row, "minutes"] = [minutes for minutes in durations if minutes > 0]
-    numbers = numbers_frame(table, values)
-    answer_table = numbers_table(table, numbers, (), rows.notes)
-    return replace(base, answers=(answer_table,), numbers=numbers)
+    return values
 
 
 def _runs_of(rows: EvaluatedTable, row: str, session: Session) -> list[RunFolder]:
@@ -405,7 +400,7 @@ def _figure(
             named = f"{title}; {answer.title}"
             answers.append(replace(answer, title=named, notes=[*notes, *answer.notes]))
     shown_answers = tuple(answers or [Table(title, notes=notes)])
-    return replace(base, answers=shown_answers, cuts=cuts, scored=scored_rows)
+    return replace(base, answers=shown_answers, cuts=cuts)
 
 
 def _signatures(

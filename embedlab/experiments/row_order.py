@@ -95,15 +95,13 @@ class MeasuredTable:
     items: ScoredItems = field(default_factory=ScoredItems)  # that the scores vary over
     inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
 
-    def numbers(self) -> pl.DataFrame:
-        """Return every number of the table, as `numbers_frame` has them."""
-        values = {
-            (point.row, point.column): tuple(
-                self.table.scale * score.value for score in self._scores(point)
-            )
-            for point in self.table.points
-        }
-        return numbers_frame(self.table, values | self._ensembles(values))
+    def values(self) -> dict[CellKey, Sequence[float]]:
+        """Return the scores of the members of each cell, in the paper's units."""
+        values: dict[CellKey, Sequence[float]] = {}
+        for point in self.table.points:
+            scores = self._scores(point)
+            values[point.row, point.column] = [self.table.scale * score.value for score in scores]
+        return values | self._ensembles(values)
 
     @property
     def absent_slices(self) -> list[str]:

@@ -15,7 +15,7 @@ from embedlab.experiments.item_ties import ScoredItems
 from embedlab.experiments.matching_runs import Member
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
-from embedlab.experiments.row_order import MeasuredTable, find_score
+from embedlab.experiments.row_order import MeasuredTable, find_score, numbers_frame
 from embedlab.runs.evaluations import Evaluation
 from embedlab.runs.outcomes import StoredOutcomes, items_frame
 from embedlab.tasks.multitask import METRICS
@@ -85,7 +85,7 @@ def measured() -> MeasuredTable:
 def test_numbers_have_the_papers_units_next_to_the_published_values(
     measured: MeasuredTable,
 ) -> None:
-    numbers = measured.numbers().filter(column="STS12")
+    numbers = numbers_frame(measured.table, measured.values()).filter(column="STS12")
     (found,) = numbers.filter(row="0.5").select("published", "ours", "sd", "difference").rows()
     assert found == pytest.approx((64.89, 52.0, 4 / np.sqrt(2), 52.0 - 64.89))
     (absent,) = numbers.filter(row="0.9").select("published", "ours", "sd", "difference").rows()
@@ -230,12 +230,10 @@ def test_an_ensemble_takes_the_best_row_of_each_column_seed_by_seed() -> None:
             mean = score("mean", value, "of the three")
             evaluations[f"{row}@{seed}", "multitask"] = evaluation("multitask", *scores, mean)
     names = {row: (f"{row}@1", f"{row}@2") for row in values}
-    found = measured_of(chen, names, evaluations).numbers()
-    ensemble = found.filter(row="Ensemble (dev)")
-    assert [*ensemble["column"]] == [*chen.columns]
-    assert [*ensemble["ours"]] == pytest.approx([0.55] * 4)
-    assert [*ensemble["sd"]] == pytest.approx([np.std([0.5, 0.6], ddof=1)] * 4)
-    (overall,) = ensemble.filter(column="overall")["published"]
-    assert overall == chen.printed["Ensemble (dev)"]["overall"]
-    alone = measured_of(chen, {"NLI": names["NLI"]}, evaluations).numbers()
-    assert alone.filter(row="Ensemble (dev)", column="overall")["seeds"].item() == 0
+    found = measured_of(chen, names, evaluations).values()
+    for column in chen.columns:
+        assert found["Ensemble (dev)", column] == pytest.approx((0.5, 0.6))
+    overall = numbers_frame(chen, found).filter(row="Ensemble (dev)", column="overall")
+    assert overall["published"].item() == chen.printed["Ensemble (dev)"]["overall"]
+    alone = measured_of(chen, {"NLI": names["NLI"]}, evaluations).values()
+    assert alone["Ensemble (dev)", "overall"] == ()
