@@ -24,7 +24,7 @@ from embedlab.data.source import FIFTHS_OF, OTHER_SPLITS, Source
 from embedlab.encoders.score_place import ScorePlace
 from embedlab.evaluation import gather, only_member, resolve_model
 from embedlab.experiments.item_ties import AnswersByCell, ScoredItems
-from embedlab.experiments.matching_runs import CellKey, Member
+from embedlab.experiments.matching_runs import Member, RowMembers
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.models.catalog import resolve
 from embedlab.outcomes.frame import choose_items, join_splits
@@ -39,7 +39,7 @@ from embedlab.tasks._similarities import pair_scores
 from embedlab.tasks.task import Selection
 from embedlab.tasks.task import task as find_task
 
-Members = Mapping[CellKey, Sequence[Member]]
+Members = Mapping[str, RowMembers]  # by row
 
 _NO_PAIRS = "--unseen selects pairs, and its numbers are not of sets of pairs"
 
@@ -68,35 +68,24 @@ class EvaluatedRows:
         published = [model.members for model in self.gathered.models if model.is_published]
         return ScoredItems(tasks=tasks, published=frozenset(chain(*published)))
 
-    def present_members(self, members: Members) -> Members:
-        """Return MEMBERS without the absent ones."""
-        return {
-            cell: tuple(
-                member for member in cell_members if member.name not in self.absence_reasons
-            )
-            for cell, cell_members in members.items()
-        }
-
 
 def with_named_rows(
     members: Members, options: ReproductionOptions, session: Session
-) -> dict[CellKey, Sequence[Member]]:
+) -> dict[str, RowMembers]:
     """Return MEMBERS with the models that a user names for rows in their place; of scores alone no
     other row has one.
     """
-    members_of_row: dict[str, tuple[Member, ...]] = {}
+    named_members = {row: members[row] if options.uses_runs else RowMembers() for row in members}
     for row, name in named_rows(options).items():
-        if any(member_row == row for member_row, _ in members):
+        if row in members:
             model = resolve_model(name, session)
             runs_of_members = model_columns(model).runs  # of a file, a rule or a checkpoint none
-            members_of_row[row] = tuple(
+            own = tuple(
                 Member(name=spec.name, seed=spec.seed, runs=runs)
                 for spec, runs in zip(model.members, runs_of_members, strict=True)
             )
-    return {
-        cell: members_of_row.get(cell[0], member if options.uses_runs else ())
-        for cell, member in members.items()
-    }
+            named_members[row] = RowMembers(own=own)
+    return named_members
 
 
 def evaluate_models(
@@ -119,13 +108,13 @@ def evaluate_models(
     if table.by == "epoch" or table.by == "minutes":  # of the runs' events
         return EvaluatedRows()
     if property_name is not None:
-        every_member = chain(*members.values())
-        evaluations_needed = {(member.name, DEFAULT_TASK) for member in every_member}
+        every_name = chain(*(models.names for models in members.values()))
+        evaluations_needed = {(name, DEFAULT_TASK) for name in every_name}
     else:
         evaluations_needed = {
             (member.name, point.measure.task)
             for point in table.points
-            for member in members[point.row, point.column]
+            for member in members[point.row].at(point.column)
         }
     gathered, absence_reasons = _score(
         sorted(name for name, task in evaluations_needed if task == DEFAULT_TASK),
@@ -238,11 +227,7 @@ def absent_rows(
     untrained = []
     reasons: dict[str, list[str]] = {}
     for row, source in table.sources.items():
-        names = {
-            member.name: None
-            for column in ("", *table.columns)
-            for member in members.get((row, column), ())
-        }
+        names = members[row].names if row in members else []
         absent = [name for name in names if name in evaluated.absence_reasons]
         has_member = len(absent) < len(names)
         all_reasons = [
@@ -271,21 +256,16 @@ def absent_rows(
         yield f"there is no finished run of {first_few(untrained, 3)}{hint}"
 
 
-def training_data_of(
-    table: PaperTable, members: Members, session: Session
-) -> dict[str, list[Mapping[str, Any]]]:
+def training_data_of(members: Members, session: Session) -> dict[str, list[Mapping[str, Any]]]:
     """The states of the data that the runs behind each row were trained on."""
-    names: dict[str, set[str]] = {row: set() for row in table.sources}
-    for (row, _), row_members in members.items():
-        names[row] |= {run for member in row_members for run in member.runs}
     return {
         row: [
             state
-            for name in sorted(run_names)
+            for name in sorted(models.runs)
             for run in select_runs(session.settings.runs, name)
             for state in run.environment().data
         ]
-        for row, run_names in names.items()
+        for row, models in members.items()
     }
 
 

@@ -23,7 +23,7 @@ from embedlab.core.settings import Settings
 if TYPE_CHECKING:
     from embedlab.experiments.cells import CellEntry
     from embedlab.experiments.deviations import RowRecipes
-    from embedlab.experiments.matching_runs import CellKey, Member
+    from embedlab.experiments.matching_runs import RowMembers
     from embedlab.experiments.paper_table import PaperTable
     from embedlab.experiments.paper_trainings import TablePlan
     from embedlab.reports.papers import TableProgress
@@ -407,7 +407,7 @@ Recipes = Mapping[str, "RowRecipes"]  # by row
 class TrainedRows:
     """The runs behind the trained rows of a table."""
 
-    members: Mapping[CellKey, Sequence[Member]]
+    members: Mapping[str, RowMembers]
     recipes: Recipes
     absence_reasons: Mapping[str, str] = field(
         default_factory=dict

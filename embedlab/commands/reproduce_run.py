@@ -5,6 +5,7 @@ compared with the published values; and what its claims are worth on them.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from embedlab.analysis.claims import SettledClaim, settle_claims
@@ -272,19 +273,19 @@ def evaluate_table(
         session.settings,
     )
     notes = [*trained.difference_notes, *absence_notes, *evaluated.missing_notes, *selection_notes]
-    members = evaluated.present_members(everything)
+    members = {row: models.without(evaluated.absence_reasons) for row, models in everything.items()}
+    run_ids = [*dict.fromkeys(chain(*(models.runs for models in members.values())))]
     failed = failed_trainings(
         table,
         session.settings.runs,
-        (member for row_members in members.values() for member in row_members),
+        run_ids,
         options.profile_override,
     )
-    run_ids = {run for models in members.values() for member in models for run in member.runs}
     for reason in dict.fromkeys(failed.values()):
         runs = [run for run in failed if failed[run] == reason]
         run_names = "every run" if len(runs) == len(run_ids) > 1 else ", ".join(runs)
         notes.append(f"{run_names}: {reason}; its place in the order stays open")
-    training = training_data_of(table, members, session)
+    training = training_data_of(members, session)
     return EvaluatedTable(
         table=table,
         members=members,
@@ -297,9 +298,7 @@ def evaluate_table(
         difference_notes=trained.difference_notes,
         has_failed=trained.has_failed,
         inconclusive=frozenset(
-            row
-            for (row, _), row_members in members.items()
-            if any(not failed.keys().isdisjoint(member.runs) for member in row_members)
+            row for row, models in members.items() if not failed.keys().isdisjoint(models.runs)
         ),
     )
 
@@ -317,7 +316,7 @@ def _similarities(rows: EvaluatedTable, session: Session) -> tuple[Values, list[
     marks, notes = set[str](), list[str]()
     for row in rows.table.sources:
         try:
-            models = [resolve_model(member.name, session) for member in rows.members[row, ""]]
+            models = [resolve_model(member.name, session) for member in rows.members[row].own]
             encoders = [
                 scorer for model in models for scorer in load_members(model, session, cached=False)
             ]
@@ -354,7 +353,7 @@ def _runs_of(rows: EvaluatedTable, row: str, session: Session) -> list[RunFolder
     """Return the runs behind a row; what combines several has no training of its own."""
     ids = [
         run.partition("@")
-        for member in rows.members[row, ""]
+        for member in rows.members[row].own
         if len(member.runs) == 1
         for run in member.runs
     ]
@@ -383,10 +382,10 @@ def _figure(
     columns = [
         replace(
             rows.row_model(row),
-            members=tuple(member.name for member in members[row, ""]),
+            members=tuple(member.name for member in members[row].own),
         )
         for row in table.sources
-        if members[row, ""]
+        if members[row].own
     ]
     title, notes = f"{table.title}: {table.summary}", [*table.notes, *rows.notes]
     scored_rows = rows.gathered
@@ -407,14 +406,13 @@ def _signatures(
     members: Members, evaluations: Mapping[tuple[str, str], Evaluation]
 ) -> dict[str, str]:
     """Return the signature of each row's numbers, over all its columns."""
-    names_of_row: dict[str, set[str]] = {}
-    for (row, _), row_members in members.items():
-        names_of_row.setdefault(row, set()).update(member.name for member in row_members)
     by_row = {
         row: [
-            evaluation.signature for (name, _), evaluation in evaluations.items() if name in names
+            evaluation.signature
+            for (name, _), evaluation in evaluations.items()
+            if name in models.names
         ]
-        for row, names in names_of_row.items()
+        for row, models in members.items()
     }
     return {row: str(merged(signatures)) for row, signatures in by_row.items() if signatures}
 
@@ -423,11 +421,15 @@ def _seeds_behind(table: PaperTable, members: Members) -> dict[str, int]:
     """How many seeds are behind each trained row, the most of its columns; a control of two seeds
     is not the paper's.
     """
-    counts: dict[str, int] = {}
-    for (row, _), row_members in members.items():
-        is_seeded = any(member.seed is not None for member in row_members)
-        if is_seeded and not table.sources[row].is_control:
-            counts[row] = max(counts.get(row, 0), len(row_members))
+    counts = {}
+    for row, models in members.items():
+        seeded = [
+            len(group)
+            for group in models.groups
+            if any(member.seed is not None for member in group)
+        ]
+        if seeded and not table.sources[row].is_control:
+            counts[row] = max(seeded)
     return counts
 
 

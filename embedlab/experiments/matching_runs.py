@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,42 @@ class Member:
     name: str
     seed: int | None
     runs: frozenset[str] = frozenset()  # its runs; of a combination those of its parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowMembers:
+    """The models of a row, one a seed, and those of its columns that are trainings of their own."""
+
+    own: Sequence[Member] = ()
+    by_column: Mapping[str, Sequence[Member]] = field(default_factory=dict)
+
+    def at(self, column: str) -> Sequence[Member]:
+        """Return the models behind the number in a column."""
+        return self.by_column.get(column, self.own)
+
+    @property
+    def groups(self) -> list[Sequence[Member]]:
+        """The row's own models, and those of each column that has others."""
+        return [self.own, *self.by_column.values()]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all models of the row."""
+        return [*dict.fromkeys(member.name for member in chain(*self.groups))]
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs behind all models of the row."""
+        return [*dict.fromkeys(chain(*(sorted(member.runs) for member in chain(*self.groups))))]
+
+    def without(self, names: Collection[str]) -> "RowMembers":
+        """Return the models that are not called one of NAMES."""
+
+        def left(members: Sequence[Member]) -> tuple[Member, ...]:
+            return tuple(member for member in members if member.name not in names)
+
+        by_column = {column: left(members) for column, members in self.by_column.items()}
+        return RowMembers(own=left(self.own), by_column=by_column)
 
 
 def find_runs_of(
@@ -198,16 +234,16 @@ def _finished_recipes(runs: Path) -> dict[str, Recipe]:
 
 
 def failed_trainings(
-    table: PaperTable, runs: Path, members: Iterable[Member], overrides: Sequence[str]
+    table: PaperTable, runs: Path, names: Iterable[str], overrides: Sequence[str]
 ) -> dict[str, str]:
-    """Return the runs of MEMBERS that say nothing about TABLE, each with its reason.
+    """Return those of the runs called NAMES that say nothing about TABLE, each with its reason.
 
     Such a run failed to learn, or was trained on less than its recipe states, with the profile in
     OVERRIDES.
     """
     recipes = [expected_recipe(source, overrides) for _, source in trainings(table).values()]
     reasons = {}
-    for name in dict.fromkeys(run for member in members for run in member.runs):
+    for name in names:
         base, _, seed = name.partition("@")
         run = RunFolder.of(runs, base, int(seed or 0))
         if not run.recipe_file.is_file():
@@ -294,16 +330,19 @@ class RowModels:
         )
         return tuple(_combine_members(source.combine, row) for row in rows)
 
-    def all_members(self) -> dict[CellKey, tuple[Member, ...]]:
-        """Return the models of every number by row and column, and of every row under the column
-        "".
-        """
-        table = self.table
-        members = {(row, ""): self.members(table.source_of(row)) for row in table.sources}
-        for point in table.points:
-            source = table.source_of(point.row, point)
-            members[point.row, point.column] = self.members(source)
-        return members
+    def all_members(self) -> dict[str, RowMembers]:
+        """Return the models of every row."""
+        return {
+            row: RowMembers(
+                own=self.members(self.table.source_of(row)),
+                by_column={
+                    point.column: self.members(self.table.source_of(row, point))
+                    for point in self.table.points
+                    if point.row == row and point.set
+                },
+            )
+            for row in self.table.sources
+        }
 
 
 def _combine_members(combine: str, members: Sequence[Member]) -> Member:

@@ -27,12 +27,11 @@ from embedlab.analysis.weighing import Weighed
 from embedlab.comparison.evidence import outcome_evidence, slices_of
 from embedlab.core.names import DEFAULT_TASK
 from embedlab.experiments.item_ties import ScoredItems
-from embedlab.experiments.matching_runs import CellKey, Member
+from embedlab.experiments.matching_runs import CellKey, Member, RowMembers
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable, Point
 from embedlab.runs.evaluations import Evaluation, StoredScore
 
 OF_ALL = "mean"  # the slice of a mean over the others
-CellMembers = Mapping[CellKey, Sequence[Member]]  # the models of each number
 EvaluationsByTask = Mapping[tuple[str, str], Evaluation]  # by member and task
 
 
@@ -90,7 +89,7 @@ class MeasuredTable:
     """A table of a paper with what is known of its rows here."""
 
     table: PaperTable
-    members: CellMembers
+    members: Mapping[str, RowMembers]  # by row
     evaluations: EvaluationsByTask
     items: ScoredItems = field(default_factory=ScoredItems)  # that the scores vary over
     inconclusive: frozenset[str] = frozenset()  # rows whose runs say nothing about the paper's
@@ -189,7 +188,7 @@ class MeasuredTable:
         return RowOrder(pairs=tuple(settled), rankings=tuple(rankings))
 
     def _of(self, row: str, column: str) -> Sequence[Member]:
-        return self.members.get((row, column), ())
+        return self.members[row].at(column) if row in self.members else ()
 
     def _scores(self, point: Point) -> list[StoredScore]:
         """Return one score a member; members that were not evaluated on the point are left out."""
@@ -306,9 +305,7 @@ class MeasuredTable:
 
     def _weighed(self, columns: Sequence[str], rows: Sequence[str]) -> Weighed | None:
         """Return the mean of COLUMNS of ROWS, weighed; None where a number is not there."""
-        # a figure has no members of single columns
-        member_columns = columns if self.table.by is None else [""] * len(columns)
-        members = [[self._of(row, column) for row in rows] for column in member_columns]
+        members = [[self._of(row, column) for row in rows] for column in columns]
         evidences = [
             evidence
             for column, column_members in zip(columns, members, strict=True)
@@ -327,7 +324,7 @@ class MeasuredTable:
             return None
         return Weighed(
             _mean_evidence(columns, evidences),
-            [self.row_model(row, member_columns[0]) for row in rows],
+            [self.row_model(row, columns[0]) for row in rows],
         )
 
     def _evidence(self, column: str, rows: Sequence[str], names: Sequence[str]) -> Evidence | None:

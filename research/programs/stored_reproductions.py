@@ -32,7 +32,7 @@ from embedlab.core.printable import OVERLAP
 from embedlab.core.settings import Settings, load_settings
 from embedlab.data.marks import data_marks
 from embedlab.experiments.deviations import RowRecipes
-from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.matching_runs import Member, RowMembers
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperTable
 from embedlab.experiments.paper_trainings import limit_to_encoder, trainings
@@ -123,7 +123,7 @@ def reproduced(
     wanted = {
         (own.name, point.measure.task)
         for point in rows.table.points
-        for own in rows.members[point.row, point.column]
+        for own in rows.members[point.row].at(point.column)
     }
     if lacking := sorted(wanted - rows.evaluations.keys()):
         raise SystemExit(
@@ -155,16 +155,24 @@ def stored_rows(
             )
     training = {label: training_of(models, model) for label, model in models_of.items()}
     table, left_out = limit_to_encoder(table, start_of(table, training))
+    own = {label: members_of(models.columns[name]) for label, name in models_of.items()}
     members = {
-        cell: members_of(models.columns[models_of[label]]) if label in models_of else ()
-        for cell, label in labels.items()
+        row: RowMembers(
+            own=own.get(row, ()),
+            by_column={
+                column: own.get(label, ())
+                for (cell_row, column), label in labels.items()
+                if cell_row == row != label
+            },
+        )
+        for row in table.sources
     }
     return EvaluatedTable(
         table=table,
         evaluations=models.known.evaluations,
         items=models.known.items,
         gathered=models.known.gathered,
-        members={cell: own for cell, own in members.items() if cell[0] in table.sources},
+        members=members,
         recipes=dict(recipes_of(table, training)),
         training={row: own.data for row, own in training.items() if row in table.sources},
         notes=tuple(absent_rows(table, models_of, left_out)),

@@ -19,7 +19,7 @@ from embedlab.commands.reproduce_run import reproduce_tables
 from embedlab.comparison.comparison import Slicing
 from embedlab.core.errors import UsageError
 from embedlab.core.settings import Settings
-from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.matching_runs import Member, RowMembers
 from embedlab.experiments.paper_file import select_tables
 from embedlab.runs.store import RunFolder
 
@@ -35,8 +35,8 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
         absence_reasons={"d@2": "damaged"},
     )
     members = {
-        ("DefSent", ""): (Member(name="d@1", seed=1), Member(name="d@2", seed=2)),
-        ("S+D", ""): (Member(name="s-d@1", seed=1),),
+        "DefSent": RowMembers(own=(Member(name="d@1", seed=1), Member(name="d@2", seed=2))),
+        "S+D": RowMembers(own=(Member(name="s-d@1", seed=1),)),
     }
     assert list(
         absent_rows(
@@ -51,34 +51,32 @@ def test_one_failure_is_one_note_for_all_rows_that_it_costs() -> None:
         "absent: AVERAGE, SBERT: training failed, seed 1, 2: no space",
         "absent: DefSent (d@2): damaged",
     ]
-    assert known.present_members(members)["DefSent", ""] == (Member(name="d@1", seed=1),)
+    left = members["DefSent"].without(known.absence_reasons)
+    assert left == RowMembers(own=(Member(name="d@1", seed=1),))
 
 
 def test_a_named_model_takes_the_place_of_a_row_and_of_scores_alone_no_other_row_has_one(
     tmp_path: Path,
 ) -> None:
     session = NotebookSession(settings=Settings(runs=tmp_path))
-    members = {("A", ""): (Member(name="a@1", seed=1),), ("B", ""): (Member(name="b@1", seed=1),)}
+    members = {name: RowMembers(own=(Member(name=f"{name}@1", seed=1),)) for name in "AB"}
     beside = with_named_rows(members, ReproductionOptions(models=("A=dice", "C=dice")), session)
-    assert {row: [member.name for member in own] for (row, _), own in beside.items()} == {
-        "A": ["dice"],
-        "B": ["b@1"],
-    }
-    assert beside["A", ""][0].runs == frozenset()  # whose training is looked at
+    assert {row: own.names for row, own in beside.items()} == {"A": ["dice"], "B": ["B@1"]}
+    assert beside["A"].runs == []  # whose training is looked at
     alone = with_named_rows(
         members, ReproductionOptions(models=("A=dice",), from_="scores"), session
     )
-    assert {row: len(own) for (row, _), own in alone.items()} == {"A": 1, "B": 0}
+    assert {row: own.names for row, own in alone.items()} == {"A": ["dice"], "B": []}
 
 
 def test_a_run_is_the_same_run_however_it_is_read(tmp_path: Path) -> None:
     for name in ("a", "b"):
         RunFolder.of(tmp_path, name, 1).model.mkdir(parents=True)
     session = NotebookSession(settings=Settings(runs=tmp_path))
-    members = {("A", ""): ()}
+    members = {"A": RowMembers()}
     for model, runs in (("a?pooling=cls", {"a@1"}), ("average:a@dim=2,b", {"a@1", "b@1"})):
         options = ReproductionOptions(models=(f"A={model}",))
-        (member,) = with_named_rows(members, options, session)["A", ""]
+        (member,) = with_named_rows(members, options, session)["A"].own
         assert member.runs == runs
 
 
@@ -138,7 +136,7 @@ def test_a_figure_of_unseen_pairs_marks_no_model_with_what_was_left_out(
     session = NotebookSession(settings=settings)
     (figure,) = select_tables("tsukagoshi", "figure2_sources")
     table = replace(figure, datasets=("sts15",))
-    members = {("SBERT", ""): (Member(name="minilm", seed=None),)}
+    members = {"SBERT": RowMembers(own=(Member(name="minilm", seed=None),))}
     for is_unseen in (False, True):
         options = ReproductionOptions(unseen=is_unseen)
         rows = evaluate_models(table, members, options, session)

@@ -16,7 +16,6 @@ from embedlab.core.settings import Settings
 from embedlab.experiments.deviations import RowRecipes, deviations, rows_text
 from embedlab.experiments.grid_file import load_grid, with_fixed
 from embedlab.experiments.matching_runs import (
-    Member,
     RowModels,
     differing_settings,
     failed_trainings,
@@ -276,8 +275,7 @@ def test_a_run_that_was_trained_on_less_or_did_not_learn_says_nothing_about_its_
     flat = RunFolder.of(place.runs, "flat", 1)
     say(flat, Finished(step=9, flaw="the loss was 0 at every step"))
     names = ("whole", "few-rows", "two-steps", "half-an-epoch", "flat")
-    members = [Member(name=f"{name}@1", seed=1, runs=frozenset({f"{name}@1"})) for name in names]
-    found = failed_trainings(table, place.runs, members, ())
+    found = failed_trainings(table, place.runs, [f"{name}@1" for name in names], ())
     assert found.keys() == {f"{name}@1" for name in names[1:]}
     assert found["flat@1"] == "the loss was 0 at every step"
 

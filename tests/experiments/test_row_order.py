@@ -12,7 +12,7 @@ from scipy.stats import ttest_ind
 
 from benchmarks.pair_frames import pair_outcomes
 from embedlab.experiments.item_ties import ScoredItems
-from embedlab.experiments.matching_runs import Member
+from embedlab.experiments.matching_runs import Member, RowMembers
 from embedlab.experiments.paper_file import select_tables
 from embedlab.experiments.paper_table import PaperMeasure, PaperTable
 from embedlab.experiments.row_order import MeasuredTable, find_score, numbers_frame
@@ -35,11 +35,10 @@ def measured_of(
 ) -> MeasuredTable:
     """A table with the models called NAMES of each row, one a seed, in every column."""
     members = {
-        (row, column): tuple(
-            Member(name=name, seed=seed) for seed, name in enumerate(of_row, start=1)
+        row: RowMembers(
+            own=[Member(name=name, seed=seed) for seed, name in enumerate(of_row, start=1)]
         )
         for row, of_row in names.items()
-        for column in ("", *table.columns)
     }
     return MeasuredTable(
         table=table, members=members, evaluations=evaluations, items=items or ScoredItems()
