@@ -217,10 +217,18 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
     from embedlab.reports.words import EXPLAINED, effect_tables
 
     edits = list(_edits(options))
+    made_rules = {edit.rule for edit in edits}
+    notes = [
+        f"the rule {rule!r} is not safe in either sentence"
+        for rule in dict.fromkeys(options.edits)
+        if rule not in made_rules
+    ]
+    if notes and not edits:
+        raise UsageError(notes[0], hint='type the edited one: --instead "…"')
     variants = Variants.of(options.first, options.second, edits)
     reference_part = _reference(options, session)
     pairs = reference_part.frame["sentence1"].to_list(), reference_part.frame["sentence2"].to_list()
-    explained, notes = [], []
+    explained = []
     for model in models:
         members = load_members(model, session, cached=True)
         _say_cost(model, members, variants, pairs, session)
@@ -277,11 +285,6 @@ def _edits(options: ExplainOptions) -> Iterator[EditedSentence]:
             if (edited_text := edit_sentence(sentence, rule)) is not None:
                 yield EditedSentence(text=edited_text, replaces=side, rule=rule)
                 break
-        else:
-            raise UsageError(
-                f"the rule {rule!r} is not safe in either sentence",
-                hint='type the edited one: --instead "…"',
-            )
 
 
 def _reference(options: ExplainOptions, session: Session) -> Part:

@@ -110,8 +110,9 @@ def test_an_edit_moves_each_model_and_a_rule_says_that_it_made_it(pairs: str) ->
         "dice",
         reference=pairs,
         instead="A dog is asleep.",
-        edits=["negate"],
+        edits=["number", "negate"],
     )
+    assert "the rule 'number' is not safe in either sentence" in report.notes
     assert (
         "dice: the pair ranks above all pairs of the reference: ranks do not show how far"
         in report.notes
