@@ -233,13 +233,14 @@ def _several_values(option: Option, given: Any) -> tuple[Any, ...]:
     """Return what is GIVEN of an option that takes several values; of None none."""
     if given is None:
         return ()
-    if get_args(option.kind)[0] is int:
-        is_one = isinstance(given, str) or not isinstance(given, Iterable)
-        values = [given] if is_one else given
-        return tuple(_checked(int, value, option.argument) for value in values)
     if isinstance(given, Mapping) and option.argument == "row":
         return tuple(f"{row}={model_name(model)}" for row, model in given.items())
-    return tuple(name_tasks(given))
+    if option.flag.completes in {"datasets", "tasks"}:
+        return tuple(name_tasks(given))
+    is_one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    values = [given] if is_one else given
+    kind = get_args(option.kind)[0]
+    return tuple(_checked(kind, value, option.argument) for value in values)
 
 
 def _checked(kind: Any, given: Any, name: str) -> Any:

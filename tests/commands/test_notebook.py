@@ -139,6 +139,7 @@ def test_a_comparison_has_the_numbers_of_the_command(
         ),
         (lambda: embedlab.train("snli-ce", seeds=[-1], data="tiny"), "seed -1", ""),
         (lambda: embedlab.compare(["dice"], where=3), "where is 3", "must be a text"),
+        (lambda: embedlab.grid_table("g", where={"optim.lr": 1}), "where is {'o", "must be a text"),
         (
             lambda: embedlab.compare(["dice"], letters="yes"),
             "letters is 'yes'",
