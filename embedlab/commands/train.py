@@ -78,7 +78,12 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     """Return the recipe of a new training with OPTIONS, and what it reads and how long it is as
     plain values; nothing is written.
     """
-    from embedlab.commands.training_plan import check_start, planned_folders, selected_recipe
+    from embedlab.commands.training_plan import (
+        check_start,
+        encoder_notes,
+        planned_folders,
+        selected_recipe,
+    )
     from embedlab.core.recipe import recipe_to_table
     from embedlab.data.source import Source
     from embedlab.objectives.needs import require_data
@@ -93,6 +98,7 @@ def preview(options: TrainOptions, settings: Settings) -> tuple[Recipe, Mapping[
     source, seed = Source.from_settings(settings), options.planned_seeds[0]
     order = plan_stages(recipe, source, seed, vocabulary)
     notes = own_training.notes if own_training is not None else ()
+    notes = (*notes, *encoder_notes(options.encoder, settings))
     return recipe, {
         **({"notes": [*notes]} if notes else {}),
         "recipe": recipe_to_table(recipe),

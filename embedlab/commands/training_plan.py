@@ -190,6 +190,7 @@ class TrainPlan:
     start: str | None  # where the encoder to start from is; None = as the recipe says
     runs: Mapping[RunFolder, bool]  # whether each is finished
     own: OwnTraining | None = None  # where a file of rows was given in place of a recipe
+    encoder_notes: tuple[str, ...] = ()
 
     @property
     def todo(self) -> list[RunFolder]:
@@ -212,7 +213,8 @@ class TrainPlan:
             for run, is_finished in self.runs.items()
             if is_finished
         )
-        return (*(self.own.notes if self.own is not None else ()), *finished)
+        own_notes = self.own.notes if self.own is not None else ()
+        return (*own_notes, *self.encoder_notes, *finished)
 
 
 def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
@@ -245,7 +247,14 @@ def plan_training(options: TrainOptions, settings: Settings) -> TrainPlan:
             ):
                 run.refuse_other(recipe)
     planned_runs = {run: _is_finished(run, recipe, resume=options.resume) for run in runs}
-    return TrainPlan(options=options, recipe=recipe, start=start, runs=planned_runs, own=training)
+    return TrainPlan(
+        options=options,
+        recipe=recipe,
+        start=start,
+        runs=planned_runs,
+        own=training,
+        encoder_notes=encoder_notes(options.encoder, settings),
+    )
 
 
 def selected_recipe(
@@ -553,6 +562,16 @@ def starting_encoder(typed: str | None, settings: Settings) -> str | None:
 
         return starting_location(typed, settings.runs)
     return str(tiny_encoder_folder(settings)) if settings.data == TINY_FOLDER else None
+
+
+def encoder_notes(typed: str | None, settings: Settings) -> tuple[str, ...]:
+    """Return the notes on the encoder that was TYPED, such as which of two of its name it is."""
+    if typed is None:
+        return ()
+    from embedlab.models.catalog import trainable
+
+    notes = dict.fromkeys(spec.note for spec in trainable(typed, settings.runs))
+    return tuple(f"encoder {typed}: {note}" for note in notes if note)
 
 
 def tiny_encoder_folder(settings: Settings) -> Path:

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import re
+import resource
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +42,16 @@ UNSEALED = (_PREFIX + _ZEROS).decode()  # the placeholder that `seal` replaces
 
 
 class FullDiskError(MissingError):
-    """A disk, or a user's share of it, has no room left."""
+    """A disk, or a user's share of it, has no room left, or a file would be larger than allowed."""
+
+
+def largest_file(folder: Path) -> int:
+    """Return how many bytes a file in FOLDER can take: as many as the disk has free, and as
+    `ulimit -f` allows.
+    """
+    free_bytes = shutil.disk_usage(folder).free
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return free_bytes if limit == resource.RLIM_INFINITY else min(free_bytes, limit)
 
 
 @contextmanager
@@ -59,7 +69,12 @@ def as_disk_errors(path: Path, *, hint: str = ELSEWHERE) -> Iterator[None]:
                 f"no space left to write {str(path)!r}",
                 hint="free some space; what was saved is intact",
             ) from error
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG, *_BLOCKED}:
+        if error.errno == errno.EFBIG:
+            raise FullDiskError(
+                f"cannot write {str(path)!r}: {error.strerror}",
+                hint="allow larger files: `ulimit -f` shows the limit; what was saved is intact",
+            ) from error
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, *_BLOCKED}:
             raise MissingError(
                 f"cannot write {str(path)!r}: {error.strerror}", hint=hint
             ) from error

@@ -304,6 +304,9 @@ def _resolve_single(single: Single, runs_folder: Path) -> tuple[ModelSpec, ...]:
     prefix = prefix_of(full_name)
     if name == "dice" or prefix is not None:
         spec = _prefixed_spec(full_name, prefix)
+        if seeds := finished_seeds(runs_folder, name):  # of a run called dice
+            note = f"the overlap of words, not the run of that name, which is {name}@{min(seeds)}"
+            spec = replace(spec, note=note)
         _refuse_options(single.options, spec, single.text, hint=name)
         return (_with_options(spec, single, name + options),)
     if aliased := _resolve_alias(name, options, runs_folder):
@@ -542,12 +545,12 @@ def _resolve_location(name: str, *, has_pooling: bool) -> tuple[ModelSpec, ...]:
         kind = CROSS_ENCODER_KIND if is_pair_scorer else "folder"
         return (ModelSpec(name=name, kind=kind, location=str(folder)),)
     if folder.is_file():
-        if folder.suffix in {".safetensors", *OTHER_WEIGHTS}:
+        if (suffix := folder.suffix.lower()) in {".safetensors", *OTHER_WEIGHTS}:
             advice = "give the folder that save_pretrained wrote"
             if (folder.parent / "config.json").is_file():
                 advice = f"name {folder.parent}"
             weights = ("weights without their description", advice)
-            description, hint = OTHER_WEIGHTS.get(folder.suffix, weights)
+            description, hint = OTHER_WEIGHTS.get(suffix, weights)
             raise UsageError(f"{name!r} is a file of {description}, not a model folder", hint=hint)
         hint = f"rows to evaluate on are in {' '.join(TABLES)} files: rename it, or convert it"
         if folder.suffix.lower() in TABLES:

@@ -51,8 +51,8 @@ OTHER_WEIGHTS: Mapping[str, tuple[str, str]] = {
         (".tflite .h5 .keras .pb", "TensorFlow", _BROUGHT.format("TensorFlow")),
         (".msgpack", "Flax", _BROUGHT.format("Flax")),
         (".xml", "OpenVINO", _BROUGHT.format("OpenVINO")),
-        (".mlmodel", "Core ML", _BROUGHT.format("Core ML")),
-        (".bin .pt .pth .ckpt .pkl", "pickled", _PICKLED),
+        (".mlmodel .mlpackage", "Core ML", _BROUGHT.format("Core ML")),
+        (".bin .pt .pth .ckpt .pkl .ot", "pickled", _PICKLED),
     )
     for suffix in suffixes.split()
 }
@@ -361,7 +361,7 @@ def refuse_other_weights(folder: Path) -> None:
     """Refuse FOLDER, which has no weights that are read, where it has others."""
     for path in (*sorted(folder.glob("*.*")), *sorted(folder.glob("*/*.*"))):
         is_openvino = path.with_suffix(".xml").is_file()  # it describes the numbers in a .bin
-        if (suffix := ".xml" if is_openvino else path.suffix) in OTHER_WEIGHTS:
+        if (suffix := ".xml" if is_openvino else path.suffix.lower()) in OTHER_WEIGHTS:
             description, hint = OTHER_WEIGHTS[suffix]
             finding = f"{description} ({path.relative_to(folder)}), which are not read"
             raise MissingError(f"{str(folder)!r} holds {finding}, and no safetensors", hint=hint)

@@ -80,7 +80,7 @@ RESERVED = {
     "sentence2",
     "pair_key",
 }
-_SEED = r"seed-\d+"  # the name of a run's folder
+_SEED = r"seed-(0|[1-9]\d*)"  # the name of a run's folder
 GRIDS = "grids"  # subfolder of the runs folder for the state of grids
 
 

@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from torch import nn
 
 from embedlab.choices import Tracker
 from embedlab.core.crash_reports import cause_of, report_unforeseen
-from embedlab.core.disk import FullDiskError
+from embedlab.core.disk import FullDiskError, largest_file
 from embedlab.core.errors import (
     EmbedlabError,
     Hint,
@@ -199,18 +198,19 @@ def _room_notes(session: TrainingSession, run: RunFolder) -> list[str]:
         sum(tensor.numel() * tensor.element_size() for tensor in tensors)
         for tensors in (weights, trained)
     )
-    free_bytes = shutil.disk_usage(run.path).free
+    free_bytes = largest_file(run.path)
     if free_bytes < model:
+        advice = "free some space, raise `ulimit -f`, or write elsewhere: "
         raise FullDiskError(
             f"no room for the model in {str(run.path)!r}: it takes {_mib(model)}, and "
-            f"{_mib(free_bytes)} are free",
-            hint=Hint("free some space, or write elsewhere: ", NamedOption("--runs", "DIR")),
+            f"{_mib(free_bytes)} are free or allowed",
+            hint=Hint(advice, NamedOption("--runs", "DIR")),
         )
     checkpoint = model + 2 * moments
     if run.checkpoints.exists() or free_bytes >= model + checkpoint:
         return []
     return [
-        f"the disk has {_mib(free_bytes)} free, room for the model ({_mib(model)}) and not for a "
+        f"{_mib(free_bytes)} are free or allowed: room for the model ({_mib(model)}) and not for a "
         f"checkpoint beside it ({_mib(checkpoint)}): an interrupted training may have to begin anew"
     ]
 

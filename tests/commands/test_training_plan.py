@@ -2,9 +2,11 @@
 another process.
 """
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +65,12 @@ def test_a_new_training_has_a_run_for_each_seed(settings: Settings) -> None:
     assert (finished(plan), plan.model, plan.notes) == ([False] * 3, "mine", ())
     assert plan.recipe.stages[0].optim.lr == 1e-4
     assert plan_training(replace(OPTIONS, seed=3), settings).model == "snli-ce@3"
+
+
+def test_a_run_with_the_name_of_an_encoder_is_noted(settings: Settings, small_bert: Path) -> None:
+    shutil.copytree(small_bert, settings.runs / "minilm" / "seed-1" / "model")
+    plan = plan_training(replace(OPTIONS, encoder="minilm"), settings)
+    assert "the run 'minilm', not the published checkpoint of that name" in plan.notes[0]
 
 
 def test_a_finished_run_is_skipped_with_a_note_and_refused_for_another_recipe(

@@ -83,7 +83,7 @@ def test_zero_vectors_are_counted(tmp_path: Path, cpu: Machine) -> None:
 @pytest.mark.parametrize(
     ("file", "words", "way"),
     [
-        ("m-Q4.gguf", "GGUF weights", "http://HOST/v1#MODEL"),
+        ("m-Q4.GGUF", "GGUF weights", "http://HOST/v1#MODEL"),
         ("onnx/model.onnx", "ONNX weights", "vectors:FILE"),
         ("flax_model.msgpack", "Flax weights", "vectors:FILE"),
         ("pytorch_model.bin", "pickled weights", "convert the checkpoint"),
@@ -205,6 +205,13 @@ def test_a_name_that_means_a_model_is_no_name_for_a_run() -> None:
         with pytest.raises(UsageError, match="no run can be called"):
             refuse_other_meaning(name)
     refuse_other_meaning("my-run")
+
+
+def test_a_run_called_as_the_overlap_of_words_is_named(small_bert: Path, tmp_path: Path) -> None:
+    shutil.copytree(small_bert, tmp_path / "dice" / "seed-3" / "model")
+    (member,) = resolve("dice", tmp_path).members
+    assert (member.kind, str(member.note).endswith("which is dice@3")) == ("dice", True)
+    assert resolve("dice@3", tmp_path).members[0].is_run
 
 
 def test_a_copied_seed_counts_once(small_bert: Path, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """A disk without room for a checkpoint, and signals of batch systems: what was trained is saved."""
 
+import resource
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,10 @@ def set_free(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
 
 
+def set_limit(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+
+
 def test_a_model_is_written_where_no_checkpoint_has_room(
     train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,11 +36,15 @@ def test_a_model_is_written_where_no_checkpoint_has_room(
     assert any("no checkpoint after step" in note for note in notes_of(run))
 
 
+@pytest.mark.parametrize("limit", [set_free, set_limit])
 def test_room_is_estimated_before_the_first_step(
-    train: Train, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: Callable[[pytest.MonkeyPatch, int], None],
 ) -> None:
     reported: list[events.Event] = []
-    set_free(monkeypatch, 1)
+    limit(monkeypatch, 1)
     with pytest.raises(FullDiskError, match="no room for the model"):
         train(recipe_of(tiny_encoder), report=reported.append)
     assert not any(isinstance(event, events.Step) for event in reported)
