@@ -112,7 +112,7 @@ def named_rows(options: ReproductionOptions) -> dict[str, str]:
 
 def check_named_rows(tables: Sequence[PaperTable], options: ReproductionOptions) -> None:
     """Refuse a model for a row that no table has, and scores without any."""
-    rows = {row for table in tables for row in table.sources}
+    rows = dict.fromkeys(row for table in tables for row in table.sources)
     for row in named_rows(options):
         if row not in rows:
             raise unknown_name_error("row", row, rows)
