@@ -501,8 +501,8 @@ def _refuse_unknown_keywords(given: Iterable[str], function: Callable[..., Any])
     """Refuse what is neither an argument of FUNCTION nor a setting, with the nearest name of
     either.
     """
-    settings = {field.name for field in fields(Settings)}
-    parameters = {name for name in signature(function).parameters if name != "settings"}
+    settings = [field.name for field in fields(Settings)]
+    parameters = [name for name in signature(function).parameters if name != "settings"]
     if unknown_keyword := next((name for name in given if name not in settings), None):
         raise unknown_name_error("keyword", unknown_keyword, [*parameters, *settings])
 

@@ -235,7 +235,7 @@ class Searcher:
         """The facts of what computed the similarities."""
         if self._parts:
             facts = [part.facts for part in self._parts]
-            refused = {text for part_facts in facts for text in part_facts.refused}
+            refused = dict.fromkeys(text for part_facts in facts for text in part_facts.refused)
             return replace(facts[0], refused=tuple(refused))
         return EncoderFacts() if self._encoders is None else self._encoders.usual.facts
 
