@@ -58,6 +58,7 @@ from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
 from embedlab.scoring.selection import recipe_evaluations
+from embedlab.scoring.training_text import store_earlier_text
 
 if TYPE_CHECKING:
     from embedlab.encoders.device import Machine
@@ -220,6 +221,8 @@ def train_runs(
                 keeps_checkpoints=keeps_checkpoints,
                 seeds=[run.seed for run in runs],
             )
+        if process_rank() == 0:
+            store_earlier_text(run, settings)
     trim(settings.cache, limit_bytes=int(settings.cache_gib * 2**30))
 
 

@@ -190,6 +190,13 @@ class RunFolder:
         """The hashed sentences and pairs that the run was trained on."""
         return self.path / "learnt.parquet"
 
+    @property
+    def earlier_text_file(self) -> Path:
+        """The same of the runs that it started from, which may be removed or renamed; absent where
+        it started from none.
+        """
+        return self.path / "learnt-before.parquet"
+
     def recipe(self) -> "Recipe":
         """The resolved recipe that this run follows; a run without one is a MissingError."""
         from embedlab.core.recipe import read_resolved_recipe
@@ -364,10 +371,16 @@ def find_moved_folder(model: str, runs: Path) -> str:
     folder was moved.
     """
     path = Path(model)
-    if not (path.is_absolute() and path.name == "model" and re.fullmatch(_SEED, path.parent.name)):
+    if not is_model_of_run(path):
         return model
     moved = runs.absolute().joinpath(*path.parts[-3:])
     return str(moved) if moved.is_dir() and not path.is_dir() else model
+
+
+def is_model_of_run(path: Path) -> bool:
+    """Return whether PATH is named as the model of a run is, whether it is there or not."""
+    is_seed = re.fullmatch(_SEED, path.parent.name) is not None
+    return path.is_absolute() and path.name == "model" and is_seed
 
 
 def list_runs(folder: Path) -> tuple[list[RunFolder], list[tuple[Path, str]]]:

@@ -22,6 +22,7 @@ from embedlab.data.source import Source
 from embedlab.models.catalog import ModelSpec, resolve
 from embedlab.models.hub import downloaded_folder
 from embedlab.outcomes.frame import Outcomes
+from embedlab.runs.store import is_model_of_run
 
 if TYPE_CHECKING:
     from embedlab.core.settings import Settings
@@ -91,6 +92,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     for run in lineage(spec):
         try:
             texts.append(_run_text(run, settings))
+            notes += _lost_start_notes(run)
         except EmbedlabError as error:
             notes.append(
                 Note(
@@ -217,7 +219,41 @@ def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
     )
 
 
+def store_earlier_text(run: RunFolder, settings: Settings) -> None:
+    """Write the training text of the runs that RUN started from beside its own, so that it is
+    counted when they are renamed or removed.
+    """
+    texts = []
+    for earlier_run in (earlier for start in starting_models(run) for earlier in lineage(start)):
+        with suppress(EmbedlabError):  # scoring the model reports what cannot be counted
+            texts.append(_run_text(earlier_run, settings))
+    if (text := _join_texts(texts)) is not None:
+        text.write(run.earlier_text_file)
+
+
+def _lost_start_notes(run: RunFolder) -> Iterator[Note]:
+    """Yield a note on a run that RUN started from, where neither it nor its text is there."""
+    if run.earlier_text_file.exists():
+        return
+    start = Path(run.recipe().encoder.model.partition("?")[0])
+    if is_model_of_run(start) and not start.is_dir():
+        yield Note(
+            f"{run.id} started from {start}, which is not there any more: what that shares with "
+            "test sets is not counted",
+            kind="uncounted text",
+        )
+
+
 def _run_text(run: RunFolder, settings: Settings) -> KnownText:
+    text = _own_text(run, settings)
+    if run.earlier_text_file.exists():
+        from embedlab.data.overlaps import KnownText
+
+        return KnownText.union([text, KnownText.read(run.earlier_text_file)]) or text
+    return text
+
+
+def _own_text(run: RunFolder, settings: Settings) -> KnownText:
     if not run.training_text_file.exists():
         return _count_again(run, settings)
     try:

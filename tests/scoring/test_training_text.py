@@ -19,7 +19,7 @@ from embedlab.data.overlaps import KnownText
 from embedlab.encoders.encoder import EncoderFacts
 from embedlab.models.catalog import ModelSpec
 from embedlab.models.hub import WANTED
-from embedlab.runs.store import RunFolder, remove_runs
+from embedlab.runs.store import RunFolder, remove_runs, rename_runs
 from embedlab.scoring.provenance import (
     overlap_mark,
     overlap_notes,
@@ -32,6 +32,7 @@ from embedlab.scoring.training_text import (
     TRAINING,
     is_text_uncounted,
     lineage,
+    store_earlier_text,
     store_lineage,
     training_text,
 )
@@ -111,6 +112,21 @@ def test_a_run_that_started_from_another_has_the_training_text_of_both(second: R
         frame = SAMPLE.open(name, "train").frame
         assert found.overlap(frame).shared_pairs == len(frame)
     assert training_marks(folder_model(second.model)) == ("generated",)
+
+
+def test_what_a_run_started_from_is_counted_when_that_is_renamed_or_missed_aloud(
+    run: RunFolder, second: RunFolder
+) -> None:
+    frame, runs = SAMPLE.open("snli", "train").frame, run.path.parents[1]
+    shutil.copytree(second.path, runs / "third" / "seed-1")
+    store_earlier_text(second, SETTINGS)
+    rename_runs(runs, "a", "b")
+    assert counted(member(second)).overlap(frame).shared_pairs == len(frame)
+    assert training_text(member(second), SETTINGS).notes == ()
+    third = training_text(member(RunFolder(runs / "third" / "seed-1")), SETTINGS)
+    assert third.text is not None
+    assert third.text.overlap(frame).shared_pairs < len(frame)
+    assert "a/seed-1/model, which is not there any more" in third.notes[0]
 
 
 def test_what_an_export_keeps_outlives_the_runs_behind_it_and_the_way_over_the_hub(
