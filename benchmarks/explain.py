@@ -146,10 +146,11 @@ def _random_order(first: str, second: str) -> Floats:
 
 
 def _left_out(scorer: Any, first: str, second: str) -> Floats:
-    from embedlab.commands.explain import Variants, member_numbers
+    from embedlab.analysis.word_effects import effects_of
+    from embedlab.commands.explain import Variants, similarities_of
 
-    reference = np.linspace(-1, 1, 3, dtype=np.float32)
-    return member_numbers(scorer, Variants.of(first, second), reference).similarities.effects
+    table, _ = similarities_of(scorer, Variants.of(first, second))
+    return effects_of(table)
 
 
 def _token_parts(tokens_of: Any, first: str, second: str) -> Floats:

@@ -32,39 +32,27 @@ def percentile_ranks(values: ArrayLike, reference: ArrayLike) -> Floats:
     return 50 * (count_below + count_not_above) / len(ordered)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Deletions:
-    """A number of two sentences and of their variants.
+def without_each(table: Floats) -> Floats:
+    """Return the number without each word, those of the first sentence first; (…, n + m).
 
-    table: (n + 1, m + 1); [0, 0] is of both sentences whole, [i, 0] without the i-th word of the
-    first, [0, j] without the j-th of the second, and [i, j] without both.
+    table: (…, n + 1, m + 1) of two sentences; [0, 0] is of both whole, [i, 0] without the i-th word
+    of the first, [0, j] without the j-th of the second, and [i, j] without both.
     """
+    return np.concatenate([table[..., 1:, 0], table[..., 0, 1:]], axis=-1)
 
-    table: Floats
 
-    @property
-    def whole(self) -> float:
-        """The number of both sentences whole."""
-        return float(self.table[0, 0])
+def effects_of(table: Floats) -> Floats:
+    """Return the effect of each word, (…, n + m): what is lost without it."""
+    effects: Floats = table[..., :1, 0] - without_each(table)
+    return effects
 
-    @property
-    def without_each(self) -> Floats:
-        """The number without each word, those of the first sentence first; (n + m,)."""
-        return np.concatenate([self.table[1:, 0], self.table[0, 1:]])
 
-    @property
-    def effects(self) -> Floats:
-        """The effect of each word, (n + m,): what is lost without it."""
-        effects: Floats = self.table[0, 0] - self.without_each
-        return effects
-
-    @property
-    def together(self) -> Floats:
-        """The interaction of each two words, (n, m): what is lost without both, less what is lost
-        without each.
-        """
-        loss: Floats = self.table[0, 0] - self.table
-        return loss[1:, 1:] - loss[1:, :1] - loss[:1, 1:]
+def interactions_of(table: Floats) -> Floats:
+    """Return the interaction of each two words, (…, n, m): what is lost without both, less what is
+    lost without each.
+    """
+    loss: Floats = table[..., :1, :1] - table
+    return loss[..., 1:, 1:] - loss[..., 1:, :1] - loss[..., :1, 1:]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,72 +123,51 @@ class EditedSentence:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MemberNumbers:
-    """What one member of a model gives two sentences, their variants and their edits."""
-
-    similarities: Deletions
-    ranks: Deletions  # percentile ranks among the reference
-    edited: Floats  # (edits,) similarities
-    edited_ranks: Floats  # (edits,)
-
-    @classmethod
-    def of(cls, table: ArrayLike, edited: ArrayLike, reference: ArrayLike) -> "MemberNumbers":
-        """Return the numbers of a TABLE of similarities, as `Deletions` has it, and of EDITED
-        pairs, ranked in REFERENCE.
-        """
-        similarities = np.asarray(table, np.float64)
-        edited_similarities = np.asarray(edited, np.float64)
-        return cls(
-            similarities=Deletions(table=similarities),
-            ranks=Deletions(table=percentile_ranks(similarities, reference)),
-            edited=edited_similarities,
-            edited_ranks=percentile_ranks(edited_similarities, reference),
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class ExplainedModel:
-    """A model on two sentences: means over its members, and each of them."""
+    """What each member of a model gives two sentences, their variants and their edits."""
 
     name: str
-    members: tuple[MemberNumbers, ...]
+    similarities: Floats  # (members, n + 1, m + 1), as `without_each` has them
+    ranks: Floats  # the same as percentile ranks, each member's among its own reference
+    edited: Floats  # (members, edits) similarities
+    edited_ranks: Floats  # (members, edits)
 
-    @cached_property
-    def similarities(self) -> Deletions:
-        """The similarities, means over the members."""
-        return Deletions(
-            table=np.mean([member.similarities.table for member in self.members], axis=0)
+    @classmethod
+    def of(
+        cls, name: str, members: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]]
+    ) -> "ExplainedModel":
+        """Return the model of which each member gave a table of similarities, those of edited
+        pairs, and those of the reference.
+        """
+        tables, edited, references = zip(*members, strict=True)
+        ranks, edited_ranks = (
+            np.array(list(map(percentile_ranks, values, references))) for values in (tables, edited)
+        )
+        return cls(
+            name=name,
+            similarities=np.array(tables, np.float64),
+            ranks=ranks,
+            edited=np.array(edited, np.float64),
+            edited_ranks=edited_ranks,
         )
 
     @cached_property
-    def ranks(self) -> Deletions:
-        """The percentile ranks, each member's among its own reference, means over the members."""
-        return Deletions(table=np.mean([member.ranks.table for member in self.members], axis=0))
+    def mean_ranks(self) -> Floats:
+        """The percentile ranks, means over the members; (n + 1, m + 1)."""
+        average: Floats = self.ranks.mean(axis=0)
+        return average
+
+    @property
+    def rank(self) -> float:
+        """The percentile rank of both sentences whole."""
+        return float(self.mean_ranks[0, 0])
 
     @property
     def effects(self) -> Floats:
         """The effect of each word in points of percentile rank, those of the first sentence first;
         (n + m,).
         """
-        return self.ranks.effects
-
-    @property
-    def spreads(self) -> Floats | None:
-        """The standard deviation of each effect over the members, (n + m,); None for one member."""
-        effects = [member.ranks.effects for member in self.members]
-        return np.std(effects, axis=0, ddof=1) if len(effects) > 1 else None
-
-    @property
-    def edited(self) -> Floats:
-        """The similarity of each edited pair, (edits,)."""
-        average: Floats = np.mean([member.edited for member in self.members], axis=0)
-        return average
-
-    @property
-    def edited_ranks(self) -> Floats:
-        """The percentile rank of each edited pair, (edits,)."""
-        average: Floats = np.mean([member.edited_ranks for member in self.members], axis=0)
-        return average
+        return effects_of(self.mean_ranks)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,8 +198,11 @@ class WordEffects:
         """The interactions of MODEL, or of a further model by how much more they are than those of
         the first; (n, m).
         """
-        rank = model.ranks.together
-        return rank if model is self.models[0] else rank - self.models[0].ranks.together
+        first_model = self.models[0]
+        interactions = interactions_of(model.mean_ranks)
+        if model is not first_model:
+            interactions -= interactions_of(first_model.mean_ranks)
+        return interactions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

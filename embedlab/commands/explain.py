@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from embedlab.analysis.word_effects import EditedSentence, MemberNumbers, TokenView
+    from embedlab.analysis.word_effects import EditedSentence, TokenView
     from embedlab.data.dataset import Part
     from embedlab.data.words import ShownWord
     from embedlab.encoders.encoder import PairScorer
@@ -181,18 +181,13 @@ def check_member(spec: ModelSpec) -> None:
         )
 
 
-def member_numbers(
-    scorer: PairScorer,
-    variants: Variants,
-    reference: NDArray[np.float32],
-    progress: ProgressCallback | None = None,
-) -> MemberNumbers:
-    """Return what SCORER gives each variant of the first sentence with each of the second, and each
-    pair with an edited one; what has vectors encodes a sentence once.
+def similarities_of(
+    scorer: PairScorer, variants: Variants, progress: ProgressCallback | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return what SCORER gives each variant of the first sentence with each of the second, as a
+    table, and each pair with an edited one; what has vectors encodes a sentence once.
     """
     import numpy as np
-
-    from embedlab.analysis.word_effects import MemberNumbers
 
     firsts, seconds = zip(*variants.pairs, strict=True)
     scores = scorer.score(firsts, seconds, progress)
@@ -203,7 +198,7 @@ def member_numbers(
         )
     shape = len(variants.first), len(variants.second)
     table, edited = np.split(scores, [shape[0] * shape[1]])
-    return MemberNumbers.of(table.reshape(shape), edited, reference)
+    return table.reshape(shape), edited
 
 
 def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Session) -> Report:
@@ -242,8 +237,8 @@ def _effect_report(options: ExplainOptions, models: Sequence[Model], session: Se
                         f"{member.name!r} scores no pair of {reference_part.state.name}",
                         hint="name another set: --reference DATASET",
                     )
-                numbers.append(member_numbers(member, variants, scored_reference, tick))
-        explained.append(ExplainedModel(name=model.name, members=tuple(numbers)))
+                numbers.append((*similarities_of(member, variants, tick), scored_reference))
+        explained.append(ExplainedModel.of(model.name, numbers))
         notes += model_notes(model, members)
     effects = WordEffects(
         sentences=(options.first, options.second),

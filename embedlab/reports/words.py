@@ -4,10 +4,19 @@ and the sum over pairs of tokens.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from embedlab.analysis.word_effects import ExplainedModel, Floats, TokenView, WordEffects
+from embedlab.analysis.word_effects import (
+    ExplainedModel,
+    Floats,
+    TokenView,
+    WordEffects,
+    effects_of,
+    interactions_of,
+    without_each,
+)
 from embedlab.core.note import Note
 from embedlab.data.words import ShownWord
 from embedlab.models.grammar import titles_of
@@ -59,10 +68,9 @@ def effect_tables(
 def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]) -> Table:
     records: list[Row] = []
     for model in effects.models:
-        ranks = [member.ranks.whole for member in model.members]
-        record = {"kind": "pair", **_model_fields(effects, model), "rank": model.ranks.whole}
-        record["similarity"] = model.similarities.whole
-        record["sd"] = float(np.std(ranks, ddof=1)) if len(ranks) > 1 else None
+        record = {"kind": "pair", **_model_fields(effects, model), "rank": model.rank}
+        record["similarity"] = float(model.similarities.mean(axis=0)[0, 0])
+        record["sd"] = _spread(model.ranks[:, 0, 0])
         records.append(record)
     columns = columns_of(
         "model [key]",
@@ -71,7 +79,7 @@ def _pair_table(effects: WordEffects, marks: Sequence[str], notes: Sequence[str]
         "sd = sd over seeds .1",
         "seeds",
     )
-    has_seeds = any(len(model.members) > 1 for model in effects.models)
+    has_seeds = any(len(model.ranks) > 1 for model in effects.models)
     first_sentence, second_sentence = effects.sentences
     return Table(
         with_marks(f"1 {first_sentence} / 2 {second_sentence}", marks),
@@ -103,7 +111,7 @@ def _answer(effects: WordEffects) -> Iterator[str]:
     if not other_models:
         yield f"words that count most: {listed(first_model.effects)}"
     for model in other_models:
-        gap = model.ranks.whole - first_model.ranks.whole
+        gap = model.rank - first_model.rank
         if abs(gap) < _ALIKE:
             yield f"{titles[model.name]} ranks the pair like {titles[first_model.name]}"
             continue
@@ -119,8 +127,8 @@ def _beyond_reference_notes(effects: WordEffects) -> Iterator[Note]:
     rank cannot move further that way.
     """
     for model in effects.models:
-        if model.ranks.whole in {0, 100}:
-            side = "above" if model.ranks.whole else "below"
+        if model.rank in {0, 100}:
+            side = "above" if model.rank else "below"
             text = f"the pair ranks {side} all pairs of the reference: ranks do not show how far"
             yield Note(f"{model.name}: {text}", models=(model.name,), short_texts=(text,))
 
@@ -143,10 +151,10 @@ def _word_table(effects: WordEffects) -> Table:
         "word",
         word_rows,
         lambda model: {
-            "similarity": model.similarities.without_each,
-            "rank": model.ranks.without_each,
+            "similarity": without_each(model.similarities.mean(axis=0)),
+            "rank": without_each(model.mean_ranks),
             "effect": model.effects,
-            "sd": model.spreads,
+            "sd": _spread(effects_of(model.ranks)),
             "difference": effects.difference(model),
         },
         columns_of("sentence [group]", "word [key]"),
@@ -178,7 +186,7 @@ def _together_table(effects: WordEffects) -> Table:
         "words",
         pair_rows,
         lambda model: {
-            "effect": model.ranks.together[indices],
+            "effect": interactions_of(model.mean_ranks)[indices],
             "difference": effects.together(model)[indices],
         },
         columns_of("word = in 1 [key]", "second_word = in 2 [key]"),
@@ -190,7 +198,7 @@ def _together_table(effects: WordEffects) -> Table:
 
 def _edit_table(effects: WordEffects) -> Table:
     def moved(model: ExplainedModel) -> Floats:
-        return np.subtract(model.edited_ranks, model.ranks.whole)
+        return np.subtract(model.edited_ranks.mean(axis=0), model.rank)
 
     edit_rows: list[Row] = [
         {
@@ -207,8 +215,8 @@ def _edit_table(effects: WordEffects) -> Table:
         "edit",
         edit_rows,
         lambda model: {
-            "similarity": model.edited,
-            "rank": model.edited_ranks,
+            "similarity": model.edited.mean(axis=0),
+            "rank": model.edited_ranks.mean(axis=0),
             "effect": moved(model),
             "difference": moved(model) - moved(effects.models[0]),
         },
@@ -268,10 +276,15 @@ def _effect_cell(record: Row, *, has_rank: bool) -> TableCell:
     return replace(effect, text=number(record["rank"], digits=1, sign=f" ({effect.text})").text)
 
 
+def _spread(numbers: Floats) -> Any:
+    """Return the standard deviation of NUMBERS over the members, (members, …); None for one."""
+    return np.std(numbers, axis=0, ddof=1) if len(numbers) > 1 else None
+
+
 def _model_fields(effects: WordEffects, model: ExplainedModel) -> Row:
     return {
         "model": model.name,
-        "seeds": len(model.members),
+        "seeds": len(model.ranks),
         "reference": effects.reference,
         "reference_pairs": effects.pairs,
     }

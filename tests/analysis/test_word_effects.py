@@ -7,9 +7,9 @@ from scipy.stats import percentileofscore
 
 from embedlab.analysis.word_effects import (
     ExplainedModel,
-    MemberNumbers,
     WeightedTokens,
     WordEffects,
+    effects_of,
     percentile_ranks,
     sum_by_word,
     token_pair_sum,
@@ -27,14 +27,12 @@ def test_percentile_ranks_are_those_of_scipy_with_ties_counted_half() -> None:
 
 
 def test_a_model_of_several_seeds_has_means_of_ranks_and_the_spread_of_effects() -> None:
-    high, low = (
-        MemberNumbers.of([[0.9, similarity]], [0.3], [0.2, 0.4]) for similarity in (0.1, 0.3)
-    )
-    assert (low.ranks.table.tolist(), low.edited_ranks.tolist()) == ([[100, 50]], [50])
-    found = ExplainedModel(name="m", members=(high, low))
+    members = [([[0.9, similarity]], [0.3], [0.2, 0.4]) for similarity in (0.1, 0.3)]
+    found = ExplainedModel.of("m", members)
+    assert found.ranks.tolist() == [[[100, 0]], [[100, 50]]]
+    assert found.edited_ranks.tolist() == [[50], [50]]
     assert found.effects.tolist() == [75]
-    assert np.allclose(found.spreads, np.std([100, 50], ddof=1))
-    assert replace(found, members=(high,)).spreads is None
+    assert effects_of(found.ranks).tolist() == [[100], [50]]
 
 
 def test_the_parts_of_token_pairs_add_up_to_the_cosine() -> None:
@@ -73,9 +71,7 @@ def test_further_models_are_shown_by_how_much_more_than_the_first_they_do() -> N
     reference = rng.random(50)
     similarities = rng.random((2, 2, 3, 4))  # models, members, and words of both sentences
     first, second = (
-        ExplainedModel(
-            name=name, members=tuple(MemberNumbers.of(table, [], reference) for table in own)
-        )
+        ExplainedModel.of(name, [(table, [], reference) for table in own])
         for name, own in zip("ab", similarities, strict=True)
     )
     words = ("one two", "three four five")

@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import percentileofscore
 
 import embedlab
-from embedlab.commands.explain import Variants, member_numbers
+from embedlab.analysis.word_effects import effects_of
+from embedlab.commands.explain import Variants, similarities_of
 from embedlab.core.errors import UsageError
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.core.settings import Settings
@@ -19,7 +20,6 @@ from embedlab.encoders.loading import DiceScorer, scorer_for
 from embedlab.models.catalog import resolve
 
 FIRST, SECOND = "A dog runs in the park, fast.", "the cat sleeps"
-REFERENCE = np.linspace(-1, 1, 40, dtype=np.float32)
 FILE = "sentence1\tsentence2\tscore\n" + "".join(
     f"a dog number {n}\t{n} cats\t{n}\n" for n in range(12)
 )
@@ -51,11 +51,11 @@ def test_effects_are_those_of_a_loop_without_batches(
         name
     ) or f"{architectures[name]}?pooling=mean"
     scorer = scorer_for(resolve(typed, Path("none")).members[0], Settings(device="cpu"))
-    found = member_numbers(scorer, Variants.of(FIRST, SECOND), REFERENCE).similarities
+    table, _ = similarities_of(scorer, Variants.of(FIRST, SECOND))
     expected = loop(lambda one, other: float(scorer.score([one], [other])[0]), FIRST, SECOND)
-    assert np.allclose(found.effects, expected, atol=1e-6)
+    assert np.allclose(effects_of(table), expected, atol=1e-6)
     without = [without_word(text, shown_words(text)[1]) for text in (FIRST, SECOND)]
-    assert found.table[2, 2] == pytest.approx(
+    assert table[2, 2] == pytest.approx(
         float(scorer.score([without[0]], [without[1]])[0]), abs=1e-6
     )
 
