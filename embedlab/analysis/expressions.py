@@ -27,6 +27,7 @@ A field may be written as a table's header says it: Dice, and error where there 
 A comparison with a score that a pair does not have does not hold; its negation does.
 """
 
+import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,50 +59,50 @@ _TERM = re.compile(
     rf"""(?P<negated>-(?![\d.]+(?:e[-+]?\d+)?\s*[<>]))? (?:
         (?P<lower>[-+]?[\d.]+(?:e[-+]?\d+)?) \s* (?P<from>[<>]=?) \s*
             (?P<middle>{_FIELD}) \s* (?P<to>[<>]=?) \s* (?P<upper>\S+)
-      | (?P<named>"[^"]+") (?P<operates>{OPERATOR}) \s* (?P<limit>\S*)
       | "(?P<phrase>[^"]*)" (?=\s|$)
       | /(?P<regex>(?:\\.|[^/\\])+)/ (?=\s|$)
       | @(?P<selection>[\w.-]+) (?=\s|$)
+      | (?P<field>"[^"]+"(?={OPERATOR}) | (?!["/])(?:(?!{OPERATOR})\S)+) \s*
+            (?P<operator>{OPERATOR}) \s* (?P<number>\S*)
       | (?P<open>["/].*)
-      | (?P<field>(?:(?!{OPERATOR})\S)+) \s* (?P<operator>{OPERATOR}) \s* (?P<number>\S*)
-      | (?P<sentence>s1|s2|sentence1|sentence2) : (?: "(?P<quoted>[^"]*)" (?=\s|$) | (?P<part>[^\s"]\S*) )
-      | (?P<name>[\w-]+) : (?: "(?P<value>[^"]+)" (?=\s|$) | (?P<patterns>\S*) )
+      | (?P<name>[\w-]+) : (?P<value>"[^"]*"(?=\s|$) | \S*)
       | (?P<stray>{OPERATOR})
       | (?P<word>\S+)
     )""",
     re.VERBOSE,
 )
+_COMPARISONS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+_TURNED = str.maketrans("<>", "><")
+_QUOTED = re.compile('"([^"]*)"')
+
+
+def _error(
+    match: re.Match[str],
+    message: str,
+    *,
+    group: str | int = 0,
+    hint: str = "",
+    kind: Callable[..., UsageError] = UsageError,
+) -> UsageError:
+    """Return the error of this KIND that points at the GROUP of a term."""
+    reason = f"column {match.start(group) + 1}: {message}"
+    return kind(f"filter {match.string!r}, {reason}", hint=hint, reason=reason)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Term:
-    """One term of a filter and its position."""
+    """One term of a filter on a table."""
 
     match: re.Match[str]
-    line: str
     columns: Collection[str]
-    names: Collection[str] = NAME_FIELDS  # of the columns those that hold names, not numbers
-
-    def error(
-        self,
-        message: str,
-        *,
-        group: str | int = 0,
-        hint: str = "",
-        kind: Callable[..., UsageError] = UsageError,
-    ) -> UsageError:
-        """Return the error of this KIND that points at the GROUP of this term."""
-        reason = f"column {self.match.start(group) + 1}: {message}"
-        return kind(f"filter {self.line!r}, {reason}", hint=hint, reason=reason)
-
-    @property
-    def _name_fields(self) -> list[str]:
-        return [*(column for column in self.names if column in self.columns), TAG]
-
-    @property
-    def _number_fields(self) -> list[str]:
-        no_numbers = {*_NO_NUMBERS, *self.names}
-        return [column for column in self.columns if column not in no_numbers]
+    names: Collection[str]  # of the columns those that hold names, not numbers
 
     def compiled(self) -> pl.Expr:
         """Return the rows for which this term holds; never null."""
@@ -109,92 +110,49 @@ class _Term:
         return ~condition if self.match["negated"] else condition
 
     def _positive(self) -> pl.Expr:
-        match = self.match
-        if match["open"] or match["stray"]:
-            message = (
-                f"{match['open'][0]!r} is never closed"
-                if match["open"]
-                else f"{match['stray']!r} has no name before it"
-            )
-            raise self.error(
-                message,
-                hint='write a literal like this: "a/b"'
-                if match["open"]
-                else "write for example dice>0.7",
-            )
-        if match["middle"]:
-            return self._range()
-        if match["named"]:
-            field, operator, number = match.group("named", "operates", "limit")
-            return self._comparison(field, operator, number, "named", "limit")
-        if match["operator"]:
-            return self._comparison(*match.group("field", "operator", "number"))
-        if match["selection"]:
-            return self._selection(match["selection"])
-        if match["sentence"]:
-            text = match["quoted"] if match["quoted"] is not None else match["part"]
-            return self._phrase(text, [_SENTENCES[match["sentence"]]])
-        if match["name"]:
-            return self._names()
-        if match["regex"]:
-            return self._regex(match["regex"])
-        return self._phrase(match["phrase"] if match["phrase"] is not None else match["word"])
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether the term compares a number, which is cheaper than a search in texts."""
-        return bool(self.match["operator"] or self.match["named"] or self.match["middle"])
+        match, kind = self.match, self.match.lastgroup or ""
+        text = match[kind]
+        match kind:
+            case "upper":
+                return self._range()
+            case "number":
+                return self._comparison("field", match["operator"], "number")
+            case "selection":
+                return self._selection(text)
+            case "value":
+                return self._named(match["name"], text)
+            case "regex":
+                return self._regex(text)
+            case "open":
+                hint = 'write a literal like this: "a/b"'
+                raise _error(match, f"{text[0]!r} is never closed", hint=hint)
+            case "stray":
+                hint = "write for example dice>0.7"
+                raise _error(match, f"{text!r} has no name before it", hint=hint)
+        return self._phrase(text)
 
     def _range(self) -> pl.Expr:
-        lower, start, middle, end, upper = self.match.group(
-            "lower", "from", "middle", "to", "upper"
-        )
+        start, end, middle = self.match.group("from", "to", "middle")
         if start[0] != end[0]:
-            raise self.error(
-                f"{self.match[0]!r} is not a range",
-                group="middle",
-                hint=f"write for example 0.2<{middle}<0.4",
-            )
-        lower_operator = start.replace("<", "\0").replace(">", "<").replace("\0", ">")
-        return self._comparison(
-            middle, lower_operator, lower, "middle", "lower"
-        ) & self._comparison(middle, end, upper, "middle", "upper")
+            hint = f"write for example 0.2<{middle}<0.4"
+            message = f"{self.match[0]!r} is not a range"
+            raise _error(self.match, message, group="middle", hint=hint)
+        above = self._comparison("middle", start.translate(_TURNED), "lower")
+        return above & self._comparison("middle", end, "upper")
 
-    def _comparison(
-        self,
-        field: str,
-        operator: str,
-        number: str,
-        field_group: str = "field",
-        number_group: str = "number",
-    ) -> pl.Expr:
-        name = _column(field.strip('"'), self._number_fields)
-        if name is None and _column(field.strip('"'), self._name_fields) is not None:
-            negation, words = "-" * (operator == "!="), number.strip("='\"") or "VALUE"
-            raise self.error(
-                f"{field!r} holds words, not numbers",
-                group=field_group,
-                hint=f"write {negation}{field}:{words}, in quotes what has a blank",
-            )
-        if name is None:
-            raise self._unknown_field_error(field, self._number_fields, group=field_group)
+    def _comparison(self, field_group: str, sign: str, number_group: str) -> pl.Expr:
+        field, number = self.match.group(field_group, number_group)
+        negation, words = "-" * (sign == "!="), number.strip("='\"") or "VALUE"
+        advice = f"write {negation}{field}:{words}, in quotes what has a blank"
+        name = self._column(field_group, advice, of_numbers=True)
         try:
             value = float(number)
         except ValueError:
-            raise self.error(
-                f"{number!r} is not a number",
-                group=number_group,
-                hint=f"write for example {field}{operator}0.7",
-            ) from None
-        column = pl.col(name)
-        return {
-            ">": column > value,
-            ">=": column >= value,
-            "<": column < value,
-            "<=": column <= value,
-            "=": column == value,
-            "!=": column != value,
-        }[operator]
+            hint = f"write for example {field}{sign}0.7"
+            message = f"{number!r} is not a number"
+            raise _error(self.match, message, group=number_group, hint=hint) from None
+        condition: pl.Expr = _COMPARISONS[sign](pl.col(name), value)
+        return condition
 
     def _selection(self, name: str) -> pl.Expr:
         saved = named_selections()
@@ -202,38 +160,30 @@ class _Term:
             hint = (
                 f'named: {", ".join(saved) or "none"}; to search for the text, quote it: "@{name}"'
             )
-            raise self.error(f"no selection is called {name!r}", group="selection", hint=hint)
+            message = f"no selection is called {name!r}"
+            raise _error(self.match, message, group="selection", hint=hint)
         return compile_expression(saved[name], self.columns, names=self.names)
 
-    def _names(self) -> pl.Expr:
-        field, value, patterns = self.match.group("name", "value", "patterns")
-        name = _column(field, self._name_fields)
-        if name is None and _column(field, self._number_fields) is not None:
-            raise self.error(
-                f"{field!r} holds numbers, not words",
-                group="name",
-                hint=f'write for example {field}>0.7; to search for the text, quote it: "{self.match[0]}"',
-            )
-        if name is None:
-            raise self._unknown_field_error(field, self._name_fields, group="name")
-        wanted_patterns = [value] if value else [each for each in patterns.split(",") if each]
-        if not wanted_patterns:
-            raise self.error(
-                f"{field!r} names nothing",
-                hint=f"write for example {_EXAMPLES.get(name, f'{field}:headlines,MSR*')}",
-            )
-        if name == TAG:
-            if unknown := next((tag for tag in wanted_patterns if tag.lower() not in TAGS), None):
-                raise self.error(
-                    f"unknown tag {unknown!r}",
-                    group="patterns",
-                    hint=f"known: {', '.join(TAGS)}",
-                    kind=UnknownFieldError,
-                )
-            return has_any([tag.lower() for tag in wanted_patterns])
-        alternatives = "|".join(
-            pl.escape_regex(pattern).replace(r"\*", ".*") for pattern in wanted_patterns
+    def _named(self, field: str, value: str) -> pl.Expr:
+        quoted = _QUOTED.fullmatch(value)
+        if field in _SENTENCES and value and (quoted or value[0] != '"'):
+            return self._phrase(quoted[1] if quoted else value, [_SENTENCES[field]])
+        advice = (
+            f'write for example {field}>0.7; to search for the text, quote it: "{self.match[0]}"'
         )
+        name = self._column("name", advice, of_numbers=False)
+        patterns = [quoted[1]] if quoted and quoted[1] else [*filter(None, value.split(","))]
+        if not patterns:
+            example = _EXAMPLES.get(name, f"{field}:headlines,MSR*")
+            hint = f"write for example {example}"
+            raise _error(self.match, f"{field!r} names nothing", hint=hint)
+        if name == TAG:
+            if unknown := next((tag for tag in patterns if tag.lower() not in TAGS), None):
+                hint, kind = f"known: {', '.join(TAGS)}", UnknownFieldError
+                message = f"unknown tag {unknown!r}"
+                raise _error(self.match, message, group="value", hint=hint, kind=kind)
+            return has_any([tag.lower() for tag in patterns])
+        alternatives = "|".join(pl.escape_regex(each).replace(r"\*", ".*") for each in patterns)
         return pl.col(name).str.contains(f"(?i)^(?:{alternatives})$")
 
     def _phrase(self, phrase: str, fields: Sequence[str] = TEXT_FIELDS) -> pl.Expr:
@@ -251,26 +201,36 @@ class _Term:
             pl.Series([""]).str.contains(anycase)
         except pl.exceptions.ComputeError as error:
             reason = re.search(r"^(?:regex )?error: (?!regex parse)(.+)$", str(error), re.MULTILINE)
+            message = f"bad regular expression{f': {reason[1]}' if reason else ''}"
             hint = f'correct it; to search for the text, quote it: "{pattern}"'
-            raise self.error(
-                f"bad regular expression{f': {reason[1]}' if reason else ''}",
-                group="regex",
-                hint=hint,
-            ) from error
+            raise _error(self.match, message, group="regex", hint=hint) from error
         return pl.any_horizontal(pl.col(column).str.contains(anycase) for column in fields)
 
-    def _unknown_field_error(self, field: str, names: Collection[str], group: str) -> UsageError:
-        guess = nearest_name(field, names)
+    def _column(self, group: str, advice: str, *, of_numbers: bool) -> str:
+        """Return which column of numbers, or of words, the field in a GROUP of this term is; ADVICE
+        is the hint where it is one of the other kind.
+        """
+        typed = self.match[group]
+        field = typed.strip('"')
+        no_numbers = {*_NO_NUMBERS, *self.names}
+        names = [column for column in self.columns if column not in no_numbers]
+        others, kinds = (
+            [*(name for name in self.names if name in self.columns), TAG],
+            "words, not numbers",
+        )
+        if not of_numbers:
+            names, others, kinds = others, names, "numbers, not words"
+        if (name := _column(field, names)) is not None:
+            return name
+        if _column(field, others) is not None:
+            raise _error(self.match, f"{typed!r} holds {kinds}", group=group, hint=advice)
+        guess = nearest_name(typed, names)
         offer = f"did you mean {guess!r}? " if guess else ""
         hint = (
             f'{offer}known: {", ".join(names)}; to search for the text, quote it: "{self.match[0]}"'
         )
-        return self.error(
-            f"unknown field {field!r}",
-            group=group,
-            hint=hint,
-            kind=partial(UnknownFieldError, field=field),
-        )
+        kind = partial(UnknownFieldError, field=typed)
+        raise _error(self.match, f"unknown field {typed!r}", group=group, hint=hint, kind=kind)
 
 
 def _column(field: str, columns: Collection[str]) -> str | None:
@@ -304,23 +264,11 @@ def compile_expression(
 
     An error in TEXT is a UsageError with its column.
     """
-    terms = compile_terms(text, columns, names=names)
-    return pl.all_horizontal(terms) if terms else pl.lit(value=True)
-
-
-def compile_terms(
-    text: str, columns: Collection[str], *, names: Collection[str] = NAME_FIELDS
-) -> list[pl.Expr]:
-    """Return the conditions of the filter TEXT, of which all must hold, the numbers first: they are
-    the cheapest.
-    """
-    alternatives = [
-        [term.compiled() for term in sorted(group, key=lambda term: not term.is_numeric)]
-        for group in _groups(_terms(text, columns, names))
-    ]
-    if len(alternatives) == 1:
-        return alternatives[0]
-    return [pl.any_horizontal([pl.all_horizontal(group) for group in alternatives])]
+    alternatives = []
+    for group in _groups(text):
+        terms = [_Term(match=match, columns=columns, names=names).compiled() for match in group]
+        alternatives.append(pl.all_horizontal(terms) if terms else pl.lit(value=True))
+    return pl.any_horizontal(alternatives)
 
 
 def meanings(text: str) -> Mapping[str, str]:
@@ -335,14 +283,11 @@ def picks_by_hand(text: str) -> bool:
     numbers: who does so saw them.
     """
     texts = [text, *meanings(text).values()]
-    comparisons = [
-        match.group(*groups)
-        for text in texts
-        for match in _matches(text)
-        for groups in (("field", "operator"), ("named", "operates"))
-    ]
-    numbered = {(field, sign) for field in (NUMBER, f'"{NUMBER}"') for sign in ("=", "!=")}
-    return not numbered.isdisjoint(comparisons)
+    return any(
+        (match["field"] or "").strip('"') == NUMBER and match["operator"] in {"=", "!="}
+        for filter_text in texts
+        for match in _matches(filter_text)
+    )
 
 
 def refuse_unnamable(name: str, text: str) -> None:
@@ -374,31 +319,25 @@ def with_terms(text: str, terms: Sequence[str]) -> str:
     """Return the filter TEXT with more TERMS that must hold too: beside those of each group that
     "or" separates.
     """
-    groups = [[term.match[0].strip() for term in group] for group in _groups(_terms(text, ()))]
+    groups = [[match[0].strip() for match in group] for group in _groups(text)]
     return " or ".join(" ".join(dict.fromkeys([*group, *terms])) for group in groups)
 
 
-def _terms(
-    text: str, columns: Collection[str], names: Collection[str] = NAME_FIELDS
-) -> list[_Term]:
-    return [_Term(match=match, line=text, columns=columns, names=names) for match in _matches(text)]
-
-
-def _groups(terms: list[_Term]) -> list[list[_Term]]:
-    """Return the groups that the bare word "or" separates, without "and"; a joining word beside no
-    term is refused.
+def _groups(text: str) -> list[list[re.Match[str]]]:
+    """Return the terms of TEXT in the groups that the bare word "or" separates, without "and"; a
+    joining word beside no term is refused.
     """
-    groups: list[list[_Term]] = [[]]
-    joining: _Term | None = None  # the last word, if it joins terms
-    for term in terms:
-        word = (term.match["word"] or "").lower()
-        if word not in {"and", "or"} or term.match["negated"]:
-            groups[-1].append(term)
+    groups: list[list[re.Match[str]]] = [[]]
+    joining: re.Match[str] | None = None  # the last word, if it joins terms
+    for match in _matches(text):
+        word = (match["word"] or "").lower()
+        if word not in {"and", "or"} or match["negated"]:
+            groups[-1].append(match)
             joining = None
             continue
         if joining is not None or not groups[-1]:
-            raise _operator_error(term)
-        joining = term
+            raise _operator_error(match)
+        joining = match
         if word == "or":
             groups.append([])
     if joining is not None:
@@ -406,11 +345,9 @@ def _groups(terms: list[_Term]) -> list[list[_Term]]:
     return groups
 
 
-def _operator_error(term: _Term) -> UsageError:
-    word = term.match[0]
-    return term.error(
-        f"{word!r} joins no terms", hint=f'to search for the text, quote it: "{word}"'
-    )
+def _operator_error(match: re.Match[str]) -> UsageError:
+    hint = f'to search for the text, quote it: "{match[0]}"'
+    return _error(match, f"{match[0]!r} joins no terms", hint=hint)
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:

@@ -198,7 +198,8 @@ def _together_table(effects: WordEffects) -> Table:
 
 def _edit_table(effects: WordEffects) -> Table:
     def moved(model: ExplainedModel) -> Floats:
-        return np.subtract(model.edited_ranks.mean(axis=0), model.rank)
+        moves: Floats = model.edited_ranks.mean(axis=0) - model.rank
+        return moves
 
     edit_rows: list[Row] = [
         {

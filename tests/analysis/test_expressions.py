@@ -5,7 +5,6 @@ import pytest
 
 from embedlab.analysis.expressions import (
     compile_expression,
-    compile_terms,
     with_terms,
 )
 from embedlab.core.errors import UnknownFieldError, UsageError
@@ -139,16 +138,6 @@ def test_an_error_says_what_is_wrong_apart_from_the_filter_and_whether_a_name_is
         compile_expression(text, ["gold", "sentence1", "sentence2"])
     assert type(raised.value) is kind
     assert raised.value.message == f"filter {text!r}, {raised.value.reason}"
-
-
-@pytest.mark.parametrize("comparison", ["dice>0.1", '"average:a,b">0.1', "0.1<dice<2"])
-@pytest.mark.parametrize("search", ["plays", "s1:x"])
-def test_comparisons_of_numbers_come_before_searches_in_texts_in_whatever_order_they_are_typed(
-    comparison: str, search: str
-) -> None:
-    for text in (f"{search} {comparison}", f"{comparison} {search}"):
-        first, _ = compile_terms(text, PAIRS.columns)
-        assert {"dice", "average:a,b"} & {*first.meta.root_names()}
 
 
 @pytest.mark.parametrize(
