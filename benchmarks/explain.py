@@ -150,7 +150,7 @@ def _left_out(scorer: Any, first: str, second: str) -> Floats:
     from embedlab.commands.explain import Variants, similarities_of
 
     table, _ = similarities_of(scorer, Variants.of(first, second))
-    return effects_of(table)
+    return effects_of(table.astype(np.float64))
 
 
 def _token_parts(tokens_of: Any, first: str, second: str) -> Floats:

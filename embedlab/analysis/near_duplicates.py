@@ -141,16 +141,19 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     # also of common words in these vectors: they may not be in those of the other sentence
     squares = np.bincount(rows, weights=np.where(is_common, parts**2, 0), minlength=len(lengths))
     common_lengths = np.sqrt(squares).astype(np.float32)
-    candidate_words = words.matrix(makes_candidates.astype(np.int8))
     found = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))]
     for first, second in _candidates(uncommon, common_lengths):
         # rounded, so that the order of equal ones does not hang on sums' last digits
         cosine = row_products(vectors, first, second).round(9)
         is_near = cosine >= LEAST_COSINE
-        if not is_cheap.all():  # some that are similar share no word that makes candidates
-            is_near &= row_products(candidate_words, first, second) > 0
         found.append((first[is_near], second[is_near], cosine[is_near]))
     first, second, cosine = map(np.concatenate, zip(*found, strict=True))
+    if not is_cheap.all():  # some that are similar share no word that makes candidates
+        candidate_words = words.matrix(makes_candidates.astype(np.int8))
+        has_shared_word = row_products(candidate_words, first, second) > 0
+        first = first[has_shared_word]
+        second = second[has_shared_word]
+        cosine = cosine[has_shared_word]
     order = np.lexsort((second, first, -cosine))
     return Links(first=first[order], second=second[order], cosine=cosine[order].astype(np.float32))
 

@@ -42,19 +42,24 @@ class WordSets:
         key = digest_sentences(sentences)
         if (cached := _last.get(key)) is not None:
             return cast("Self", cached)
-        hashes = [np.zeros(0, np.uint64)]  # of millions of words less memory than their text
-        sizes = [np.zeros(0, np.int64)]
-        for start in range(0, len(sentences), _AT_ONCE):
-            words = _words(sentences[start : start + _AT_ONCE])
-            sizes.append(words.list.len().to_numpy())
-            hashes.append(words.explode().drop_nulls().hash().to_numpy())
-        first, numbers = _by_appearance(np.concatenate(hashes))
-        distinct = max(len(first), 1)
-        rows = np.repeat(np.arange(len(sentences)), np.concatenate(sizes))
-        keys = np.sort(rows * distinct + numbers, kind="stable")  # each row is short
-        rows, numbers = np.divmod(keys[np.diff(keys, prepend=-1) != 0], distinct)
-        starts = np.append(0, np.cumsum(np.bincount(rows, minlength=len(sentences))))
-        word_sets = cls(numbers=numbers.astype(np.int32), starts=starts, distinct=len(first))
+        # of many sentences the numbers of words take less memory than their hashes or their text
+        parts = [
+            _numbered(_words(sentences[start : start + _AT_ONCE]))
+            for start in range(0, len(sentences), _AT_ONCE)
+        ]
+        hashes = np.concatenate([np.zeros(0, np.uint64), *(known for _, _, known in parts)])
+        first, numbers_of_hashes = _by_appearance(hashes)
+        sizes, numbers, end = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], 0
+        for part_sizes, part_numbers, known in parts:
+            start, end = end, end + len(known)
+            distinct_numbers = numbers_of_hashes[start:end][part_numbers]
+            rows = np.repeat(np.arange(len(part_sizes)), part_sizes)
+            keys = np.sort(rows * len(first) + distinct_numbers, kind="stable")  # rows are short
+            key_rows, key_numbers = np.divmod(keys[np.diff(keys, prepend=-1) != 0], len(first) or 1)
+            sizes.append(np.bincount(key_rows, minlength=len(part_sizes)))
+            numbers.append(key_numbers.astype(np.int32))
+        starts = np.cumsum(np.concatenate(sizes))
+        word_sets = cls(numbers=np.concatenate(numbers), starts=starts, distinct=len(first))
         _last.clear()
         _last[key] = word_sets
         return word_sets
@@ -120,6 +125,15 @@ def digest_sentences(sentences: pl.Series, method: str = "") -> str:
         hashed.update(block.str.len_bytes().to_numpy().astype("<u4").tobytes())  # where each ends
         hashed.update("".join(block.to_list()).encode("utf-8"))
     return hashed.hexdigest()
+
+
+def _numbered(words: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.uint64]]:
+    """Return how many words each sentence has, the number of each of them, from 0 as they first
+    appear, and the hashes of these numbers.
+    """
+    hashes = words.explode().drop_nulls().hash().to_numpy()
+    first, numbers = _by_appearance(hashes)
+    return words.list.len().to_numpy(), numbers.astype(np.int32), hashes[first]
 
 
 def _words(sentences: pl.Series) -> pl.Series:
