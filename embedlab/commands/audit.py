@@ -161,7 +161,7 @@ def _statement(text: TrainingText, spec: Sequence[ModelSpec]) -> list[str]:
 
     lines = []
     if any(any(lineage(member)) for member in spec):
-        lines.append("the training text of its runs was looked up")
+        lines += ["the training text of its runs was looked up", *map(str, text.notes)]
     if text.counted_corpora:
         lines.append(
             f"looked up, of the corpora that its card names: {', '.join(text.counted_corpora)}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from embedlab.core.errors import EmbedlabError, MissingError
-from embedlab.core.note import Note
+from embedlab.core.note import Note, kind_of
 from embedlab.core.paths import TINY_FOLDER
 from embedlab.data.marks import UNKNOWN_TEXT
 from embedlab.data.source import Source
@@ -108,11 +108,16 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
 
 
 def total_text(specs: Iterable[ModelSpec], settings: Settings) -> TrainingText:
-    """Return the training text of several models together, without notes."""
+    """Return the training text of several models together, with notes on what is not counted."""
     training_texts = [training_text(spec, settings) for spec in specs]
     texts = [text.text for text in training_texts if text.text is not None]
     corpora = {corpus.name: corpus for text in training_texts for corpus in text.corpora}
-    return TrainingText(text=_join_texts(texts), corpora=tuple(corpora.values()))
+    notes = dict.fromkeys(note for text in training_texts for note in text.notes)
+    return TrainingText(
+        text=_join_texts(texts),
+        notes=tuple(note for note in notes if kind_of(note) == "uncounted text"),
+        corpora=tuple(corpora.values()),
+    )
 
 
 def _join_texts(texts: Sequence[KnownText]) -> KnownText | None:

@@ -70,6 +70,10 @@ def test_what_a_run_was_trained_on_is_counted_item_by_item(trained: Embedlab) ->
     assert "half is known to have read a sentence of" in shown.out
     assert "Holm" not in shown.out + shown.err  # over one dataset
     assert "the training text of its runs was looked up" in shown.out
+    Path("runs/half/seed-1/learnt.parquet").unlink()
+    Path("train.tsv").unlink()
+    lost = trained("audit", "half", *SCORES, "--task", "test.tsv", "--data", "tiny", "--notes")
+    assert "what half@1 shares with test sets is not counted" in " ".join(lost.out.split())
 
 
 def test_without_a_prediction_of_all_three_models_items_are_counted_alone(
