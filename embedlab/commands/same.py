@@ -171,9 +171,9 @@ def same(options: SameOptions, session: Session) -> Report:
             return Report.of(table, exit_code=ExitCode.UNKNOWN, behind={"cause": None})
         tick(1, 2)
         difference = Search(
-            list(compress(texts, is_accepted)),
-            vectors[is_accepted],
-            reference,
+            chosen_texts=list(compress(texts, is_accepted)),
+            served=vectors[is_accepted],
+            reference=reference,
             encode_again=encoder.encode if needs_network(served_spec) else None,
             other_models=dict(_other_encoders(options, spec, served_spec, session)),
         ).find_causes()

@@ -129,7 +129,6 @@ def load_settings(
     file or variable. NOTE receives a line for each removed setting that is still set.
     """
     environment = os.environ if environment is None else environment
-    folder = folder or Path()
     defaults = Settings()
     origins = {
         setting.name: SettingOrigin(
@@ -137,26 +136,27 @@ def load_settings(
         )
         for setting in fields(Settings)
     }
-    for source, source_values in (
-        *_files(folder, environment),
-        ("environment", _from_environment(environment)),
+    for source, values in (
+        *_files(folder or Path(), environment),
+        *_variables(environment),
         (given_as, dict(flags)),
     ):
-        table_ = _without_removed(source_values, source, note)
-        if table_ != {}:
-            checked = build(Settings, table_, where=source)
-            for key in table_:
-                label = f"EMBEDLAB_{key.upper()}" if source == "environment" else source
-                value = getattr(checked, key)
-                if key == "data" and value is not None:
-                    value = data_folder(value)
-                if key == "cache":
-                    value = cache_folder(value)
-                if key == "plugins":
-                    value = PluginSettings(files=tuple(named_plugins(environment)))
-                    earlier_source = origins[key].source
-                    label = label if earlier_source == "default" else f"{earlier_source}, {label}"
-                origins[key] = SettingOrigin(key=key, value=value, source=label)
+        is_variable = source in environment
+        known_values = _without_removed(values, source, note, is_variable=is_variable)
+        if known_values == {}:
+            continue
+        checked = build(Settings, known_values, where=source, is_text=is_variable)
+        for key in known_values:
+            value, label = getattr(checked, key), source
+            if key == "data" and value is not None:
+                value = data_folder(value)
+            if key == "cache":
+                value = cache_folder(value)
+            if key == "plugins":
+                value = PluginSettings(files=tuple(named_plugins(environment)))
+                earlier_source = origins[key].source
+                label = label if earlier_source == "default" else f"{earlier_source}, {label}"
+            origins[key] = SettingOrigin(key=key, value=value, source=label)
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
     return settings, [files if origin.key == "plugins" else origin for origin in origins.values()]
@@ -272,19 +272,21 @@ def _is_in_team(environment: Mapping[str, str]) -> bool:
     return has_address and rank.isdecimal() and size.isdecimal() and int(rank) < int(size)
 
 
-def _without_removed(values: Any, source: str, note: Callable[[str], None]) -> Any:
+def _without_removed(
+    values: Any, source: str, note: Callable[[str], None], *, is_variable: bool
+) -> Any:
     """Return VALUES without removed settings, noting each with NOTE; anything but a table is
     returned unchanged.
     """
-    for key in [*REMOVED] if isinstance(values, dict) else ():
-        if key in values:
-            setting = f"EMBEDLAB_{key.upper()}" if source == "environment" else f"{source}: {key!r}"
-            note(
-                f"{setting} has no effect any more: the setting, which {REMOVED[key]}, was "
-                f"removed; delete it there"
-            )
-            values = {name: value for name, value in values.items() if name != key}
-    return values
+    if not isinstance(values, dict):
+        return values
+    for key in REMOVED.keys() & values:
+        setting = source if is_variable else f"{source}: {key!r}"
+        note(
+            f"{setting} has no effect any more: the setting, which {REMOVED[key]}, was "
+            f"removed; delete it there"
+        )
+    return {key: value for key, value in values.items() if key not in REMOVED}
 
 
 def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -303,24 +305,18 @@ def _files(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, 
         yield str(config_file), values
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    setting_of_variable = {f"EMBEDLAB_{key.name.upper()}": key.name for key in fields(Settings)}
-    values: dict[str, Any] = {}
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each variable that is a setting with its value by the setting's name."""
+    settings = [setting.name for setting in fields(Settings)]
     for variable, text in environment.items():
         if not variable.startswith("EMBEDLAB_") or not text or variable in _NO_SETTINGS:
             continue
         key = variable.removeprefix("EMBEDLAB_").lower()
-        if variable == PLUGINS:
-            values[key] = {"files": _file_list(text)}
-        elif key in REMOVED:
-            values[key] = text
-        elif variable in setting_of_variable:
-            values[key] = getattr(build(Settings, {key: text}, where=variable, is_text=True), key)
-        else:
-            guess = nearest_name(key, setting_of_variable.values())
+        if variable != f"EMBEDLAB_{key.upper()}" or key not in {*settings, *REMOVED}:
+            guess = nearest_name(key, settings)
             advice = f"did you mean EMBEDLAB_{guess.upper()}? otherwise " if guess else ""
             raise UsageError(
                 f"{variable} is not a setting",
                 hint=f"{advice}unset it; `embedlab config` lists all settings",
             )
-    return values
+        yield variable, {key: {"files": _file_list(text)} if variable == PLUGINS else text}

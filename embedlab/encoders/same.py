@@ -7,11 +7,13 @@ vectors (truncation, casing, spaces) are then tried on the texts that are not ye
 further change counts only if it brings the vectors ten times nearer.
 """
 
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from math import log10
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,100 +30,9 @@ from embedlab.encoders.transformer import BATCH_TOKENS, TransformerEncoder
 from embedlab.models.config import most_positions
 
 PLAIN, LENGTH = "plain", "length"
-_PLAIN = """
-a man is playing a guitar on the stage
-the stock market fell sharply after the report
-two dogs run along the beach in the evening
-she put the last piece of bread on the table
-the committee will publish its answer next week
-water boils at a lower temperature on a mountain
-he forgot to lock the door of the old house
-our train was late because of snow on the line
-this medicine should not be taken with milk
-children learn a second language faster than adults
-the museum shows paintings from the last century
-nobody could explain why the bridge had moved
-a small company built the first engine of this kind
-the judge asked the witness to speak more slowly
-farmers in the north expect a poor harvest this year
-you can return the shoes within thirty days
-the team lost the final game by a single point
-light from that star needs four years to reach us
-my neighbour repairs bicycles in his garage
-the new law makes it easier to rent a flat
-""".strip().splitlines()
-_PAIRS = """
-the cat sat on the mat|the cat did not sit on the mat
-a woman cuts an onion|an onion cuts a woman
-he sold the car to his sister|his sister sold the car to him
-the meeting is at 3 pm on monday|the meeting is at 5 pm on tuesday
-all of the students passed the test|none of the students passed the test
-""".strip().splitlines()
-_CASES = """
-THE STOCK MARKET FELL SHARPLY AFTER THE REPORT
-The Stock Market Fell Sharply After The Report
-Apple sued Samsung in May, and Polish workers polish shoes.
-NASA and the WHO met in US cities to help us.
-iPhone, eBay, LaTeX and PyTorch
-McDonald's opened in Reading, where people like reading.
-""".strip().splitlines()
-_ACCENTS = """
-un café près de la gare, à côté du théâtre
-el niño comió piña y después bebió té
-die Straße über den Fluss ist größer als früher
-résumé naïve façade coöperate Ångström
-Dvořák und Čapek kamen aus Böhmen
-São Paulo não é a capital, é a maior cidade
-""".strip().splitlines()
-_SCRIPTS = """
-Кошка сидит на окне и смотрит на улицу.
-今天天气很好，我们去公园散步。
-東京は日本の首都であり、大きな都市です。
-القطة تجلس على النافذة وتنظر إلى الشارع
-बिल्ली खिड़की पर बैठी है
-Η γάτα κάθεται στο παράθυρο.
-고양이가 창가에 앉아 있다
-החתול יושב על החלון
-""".strip().splitlines()
-_SYMBOLS = """
-great game today 😀🎉⚽
-i ❤️ this song 🎵
-👍🏽 thanks a lot 🙏
-the price rose by 12.5% to $1,299.00 (€1.180,50)
-see https://example.org/a/b?c=d&e=f#g or mail me@example.org
-“quoted” — dashed … and ‘single’ ½ ² ™
-e = mc², α ≤ β, ∑ x_i → ∞
-""".strip().splitlines()
-_CODE = [
-    "def add(a, b):\n    return a + b",
-    "for (int i = 0; i < n; ++i) { sum += x[i]; }",
-    "SELECT name, COUNT(*) FROM users WHERE age >= 18 GROUP BY name;",
-    '{"id": 17, "tags": ["a", "b"], "ok": true}',
-    "git commit -m 'fix: off-by-one' && git push --force",
-    "<div class='box'><b>bold</b> &amp; more</div>",
-]
-_SPACES = [
-    "  a man is playing a guitar  ",
-    "a man  is   playing    a guitar",
-    "a man is playing\na guitar on the stage",
-    "the first line\n\nthe second paragraph\tafter a tab",
-    "a man is playing a guitar\n",
-    " ",
-]
-_WORDS = """
-the harbour was built when the first ships came from the south and the people of the town had
-little more than fish salt and wood to trade with them later a wall was raised around the market
-because fires had twice destroyed the wooden halls and a tower was added from which a guard could
-see far over the bay in good years grain was stored below the tower in bad years the poor were fed
-from it and the council wrote down each sack that left the cellar many of these books are kept in
-the archive today and they tell more about daily life than the letters of kings a baker paid his
-rent with bread a widow asked for time a sailor left his dog as a pledge and never came back after
-the war the river changed its bed the harbour filled with sand and the ships went elsewhere for a
-hundred years the town slept then a railway came with engineers who measured every field a school
-with glass roofs and a factory that made buttons from shells its owner collected clocks and let the
-workers children read in his library on sundays one of them became a doctor another painted the
-marsh in all weathers and a third went to sea to look for the sailor of the old story
-"""
+LISTED: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 
 class ChosenText(NamedTuple):
@@ -145,33 +56,15 @@ def chosen_texts(
     `begin(stream, tokens)` returns the beginning of a stream that has so many tokens; by default a
     word counts as a token.
     """
-    words = _WORDS.split()
+    words = LISTED["words"].split()
     lengths = {8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350}
     lengths |= {limit + step for limit in limits for step in (-2, 0, 1, 8)}
     long = []
     for number, tokens in enumerate(sorted(length for length in lengths if length > 2)):
         start = 31 * number % len(words)  # so that no two long texts begin in one way
         long.append(begin(" ".join(words[start:] + words * (tokens // len(words) + 1)), tokens))
-    kinds = {
-        PLAIN: _PLAIN,
-        "pairs": "|".join(_PAIRS).split("|"),
-        LENGTH: long,
-        "case": _CASES + [text.capitalize() + "." for text in _PLAIN[:14]],
-        "accents": _ACCENTS,
-        "scripts": _SCRIPTS,
-        "symbols": _SYMBOLS,
-        "code": _CODE,
-        "spaces": _SPACES,
-        "questions": [f"{text}?" for text in _PLAIN[14:]],
-        "joined": [
-            f"{first}. {second}."
-            for step in (3, 7)
-            for first, second in zip(_PLAIN, _PLAIN[step:] + _PLAIN[:step], strict=True)
-        ],
-        "parts": [" ".join(text.split()[start : start + 3]) for text in _PLAIN for start in (0, 3)],
-    }
-    texts = {text: kind for kind, texts_of_kind in kinds.items() for text in texts_of_kind}
-    return [ChosenText(*item) for item in texts.items()]
+    kinds = {**LISTED["texts"], LENGTH: long}
+    return [ChosenText(text, kind) for kind, texts in kinds.items() for text in texts]
 
 
 Floats = NDArray[np.float64]
@@ -409,31 +302,25 @@ class Explanation(NamedTuple):
     width: int = 0  # numbers a vector of another model
 
 
+@dataclass(kw_only=True, eq=False)
 class Search:
-    """The search for what makes SERVED, (texts, dim), of a reference.
+    """The search for what makes the served vectors of a reference."""
 
-    ENCODE_AGAIN asks the server.
-    """
+    chosen_texts: Sequence[ChosenText]
+    served: Vectors  # (texts, dim)
+    reference: VariedReference
+    encode_again: Callable[[Sequence[str]], Vectors] | None  # asks the server
+    other_models: Mapping[str, Callable[[], Encoder]]
 
-    def __init__(
-        self,
-        texts: Sequence[ChosenText],
-        served: Vectors,
-        reference: VariedReference,
-        *,
-        encode_again: Callable[[Sequence[str]], Vectors] | None,
-        other_models: Mapping[str, Callable[[], Encoder]],
-    ) -> None:
-        self.chosen_texts = tuple(texts)
-        self.texts = [text.text for text in texts]
-        self.reference = reference
-        self.encode_again = encode_again
-        self.other_models = other_models
-        self.stored, self.read_stored = stored_form(served, reference.encoder.dim)
-        self.served = self.read_stored(served)
+    def __post_init__(self) -> None:
+        """Compute the vectors of the reference itself, at each of its outputs."""
+        reference = self.reference
+        self.texts = [text.text for text in self.chosen_texts]
+        self.stored, self.read_stored = stored_form(self.served, reference.encoder.dim)
+        self.served = self.read_stored(self.served)
         self.limit = CLOSE_STORED.get(self.stored, CLOSE)
         self.tokens = reference.count_tokens(self.texts)
-        short_rows = np.flatnonzero([text.kind == PLAIN for text in texts])
+        short_rows = np.flatnonzero([text.kind == PLAIN for text in self.chosen_texts])
         if not len(short_rows):
             short_rows = np.argsort(self.tokens, kind="stable")
         self.sample_rows = short_rows[:SHORTS]
@@ -473,7 +360,7 @@ class Search:
             key=lambda hypothesis: (-hypothesis.explained, hypothesis.median),
         )
         return ServedDifference(
-            texts=self.chosen_texts,
+            texts=tuple(self.chosen_texts),
             causes=tuple(causes),
             reference_distances=self.base,
             explained_distances=explanation.remaining,
@@ -555,19 +442,14 @@ class Search:
         if explained < 0.5:
             return None
         fit = min(max(1e-5, 20 * median), self.limit)
-        vectors = self.outputs[output]
-        if changes:
-            vectors = self.reference.vectors(self.texts, changes, [output])[output]
-        remaining = self._distances(vectors)
-        sample_vectors = vectors[self.sample_rows]
+        remaining = self._distances_under(np.arange(len(self.texts)), changes, output)
         while len(changes) < MOST_CHANGES and (remaining > fit).any():
             change, remaining_after = self._best_further_change(remaining, changes, output, fit)
             if change is None or (remaining_after > fit).sum() >= (remaining > fit).sum():
                 break
             changes = [*changes, change]
             remaining = remaining_after
-        if changes:
-            sample_vectors = self.reference.vectors(self.sample_texts, changes, [output])[output]
+        sample_vectors = self._vectors_under(self.sample_rows, changes, output)
         return Explanation([*self._output_causes(output), *changes], remaining, sample_vectors)
 
     def _ranked_outputs(
@@ -599,12 +481,7 @@ class Search:
         unexplained_rows = np.flatnonzero(remaining > fit)
         best_change = None
         most_explained = 0
-        cuts = self._cuts(remaining, changes, output, fit)
-        text_changes = [
-            Change("text", f"with {description}", description, text=step)
-            for description, step in _TEXT_CHANGES.items()
-        ]
-        for change in (*text_changes, *cuts):
+        for change in (*_TEXT_CHANGES, *self._cuts(remaining, changes, output, fit)):
             affected_rows = np.intersect1d(self._changed_rows(change), unexplained_rows)
             if change in changes or not len(affected_rows):
                 continue
@@ -631,8 +508,16 @@ class Search:
         self, rows: NDArray[np.intp], changes: Sequence[Change], output: Output
     ) -> Floats:
         """The distances of some texts to the reference under CHANGES."""
+        return self._distances(self._vectors_under(rows, changes, output), rows)
+
+    def _vectors_under(
+        self, rows: NDArray[np.intp], changes: Sequence[Change], output: Output
+    ) -> Vectors:
+        """The vectors of some texts under CHANGES."""
+        if not changes:
+            return self.outputs[output][rows]
         texts = [self.texts[row] for row in rows]
-        return self._distances(self.reference.vectors(texts, changes, [output])[output], rows)
+        return self.reference.vectors(texts, changes, [output])[output]
 
     def _cuts(
         self, remaining: Floats, changes: Sequence[Change], output: Output, fit: float
@@ -836,7 +721,7 @@ def _without_accents(text: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-_TEXT_CHANGES: Mapping[str, Callable[[str], str]] = {
+_STEPS: Mapping[str, Callable[[str], str]] = {
     "lower-cased texts": str.lower,
     "texts without spaces around them": str.strip,
     "line breaks made spaces": lambda text: " ".join(text.splitlines()),
@@ -846,3 +731,7 @@ _TEXT_CHANGES: Mapping[str, Callable[[str], str]] = {
     "texts in Unicode's form NFD": partial(unicodedata.normalize, "NFD"),
     "only ASCII characters": lambda text: text.encode("ascii", "ignore").decode(),
 }
+_TEXT_CHANGES = tuple(
+    Change("text", f"with {description}", description, text=step)
+    for description, step in _STEPS.items()
+)
