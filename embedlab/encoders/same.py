@@ -57,7 +57,7 @@ def chosen_texts(
     word counts as a token.
     """
     words = LISTED["words"].split()
-    lengths = {8, 16, 24, 32, 40, 48, 56, 80, 100, 170, 210, 350}
+    lengths = {*LISTED["lengths"]}
     lengths |= {limit + step for limit in limits for step in (-2, 0, 1, 8)}
     long = []
     for number, tokens in enumerate(sorted(length for length in lengths if length > 2)):
@@ -79,19 +79,6 @@ FARTHEST_INT8 = 0.7  # 1 − cosine, beyond which vectors are of another kind
 ALONE = 8  # texts that are sent again, each by itself
 MOST_CHANGES = 4
 POOLINGS = ("mean", "cls", "last", "max", "weighted-mean", "mean-without-cls")
-PROMPTS = (
-    "query: ",
-    "passage: ",
-    "search_query: ",
-    "search_document: ",
-    "clustering: ",
-    "classification: ",
-    "Represent this sentence for searching relevant passages: ",
-    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
-    "task: search result | query: ",
-    "title: none | text: ",
-)
-LENGTHS = (32, 64, 128, 256, 384, 512, 1024, 2048, 8192)
 UNCUT = 10**6
 
 
@@ -537,7 +524,7 @@ class Search:
         boundary_lengths = range(min(low, high) - 3, max(low, high) + 3) if low + 80 > high else ()
         longest_cut = min(longest - 1, most_positions(transformer.usage.source) or UNCUT)
         own_limit = transformer.max_tokens
-        candidates = {*LENGTHS, own_limit, *boundary_lengths}
+        candidates = {*LISTED["limits"], own_limit, *boundary_lengths}
         lengths = sorted(length for length in candidates if 3 <= length <= longest_cut)
         if not lengths:
             return
@@ -566,7 +553,7 @@ class Search:
         if own_prompt:
             yield _prompted("without its prompt", "", "")
             yield _prompted("with its prompt twice", "twice", own_prompt + own_prompt)
-        for prompt in dict.fromkeys((*self.reference.prompts, *PROMPTS)):
+        for prompt in dict.fromkeys((*self.reference.prompts, *LISTED["prompts"])):
             if prompt in {"", own_prompt}:
                 continue
             description = f"with the prompt {prompt!r}"
