@@ -43,7 +43,7 @@ from embedlab.core.printable import count_text
 from embedlab.core.python_processes import python_command
 from embedlab.core.recipe import Recipe
 from embedlab.core.session import ProgressDisplay, Session
-from embedlab.core.settings import Precision, Settings, process_rank
+from embedlab.core.settings import Precision, Settings, process_rank, words_of
 from embedlab.data.file_name import file_path, is_hub_name, is_pair_file
 from embedlab.data.hub import is_local
 from embedlab.data.hub_pairs import parse_hub_name
@@ -53,7 +53,7 @@ from embedlab.reports.report import Report
 from embedlab.reports.trained import trained_frame
 from embedlab.runs import events
 from embedlab.runs.evaluations import Evaluation
-from embedlab.runs.launch import run_together, shared_flags, start_run
+from embedlab.runs.launch import SHARED, run_together, start_run
 from embedlab.runs.status import Status, run_status
 from embedlab.runs.store import RunFolder
 from embedlab.runs.tidy import drop_checkpoints
@@ -347,6 +347,7 @@ def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
     to bring.
     """
     folder, options = settings.data or STARTER_FOLDER, plan.options
+    usual_settings = Settings()
     if any(missing_encoder(plan.recipe.encoder.model, settings)):
         options = replace(options, encoder="minilm")
     # minilm has no head for words
@@ -358,7 +359,12 @@ def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
         with suppress(EmbedlabError):
             recipe, *_ = selected_recipe(tried_options, local_settings)
             if not _missing_now(recipe, local_settings):
-                words = [*train_words(tried_options), *_changed_flags(local_settings)]
+                changed = [
+                    name
+                    for name in SHARED
+                    if getattr(local_settings, name) != getattr(usual_settings, name)
+                ]
+                words = [*train_words(tried_options), *words_of(local_settings, changed)]
                 return Hint(f"on this machine: embedlab {shlex.join(words)}")
     return Hint(
         "give the folder of the corpora with ",
@@ -367,17 +373,6 @@ def _local_command(plan: TrainPlan, settings: Settings) -> Hint:
         NamedOption("--encoder", "DIR"),
         ", or run once with a network",
     )
-
-
-def _changed_flags(settings: Settings) -> Iterator[str]:
-    """Yield the common options of SETTINGS that are not the usual ones."""
-    flags, usual_flags = shared_flags(settings), shared_flags(Settings())
-    count = len(usual_flags)  # pairs of a name and a value, of settings that are never absent
-    for name, value, usual in zip(
-        flags[:count:2], flags[1:count:2], usual_flags[1::2], strict=True
-    ):
-        yield from (name, value) if value != usual else ()
-    yield from flags[count:]
 
 
 def missing_evaluation(recipe: Recipe, settings: Settings) -> Iterator[str]:

@@ -18,7 +18,7 @@ from embedlab.core.network import OFFLINE
 from embedlab.core.note import Note
 from embedlab.core.overrides import overrides_of
 from embedlab.core.paths import TINY_FOLDER
-from embedlab.core.settings import Settings
+from embedlab.core.settings import Settings, words_of
 
 if TYPE_CHECKING:
     from embedlab.core.recipe import Recipe
@@ -43,7 +43,6 @@ class TrainOptions(RecipeValues):
     seed: Annotated[
         int | None,
         Flag(
-            names=("--seed",),
             metavar="S",
             help="Train the seed S alone. [default: 1]",
             python="",
@@ -54,7 +53,6 @@ class TrainOptions(RecipeValues):
     seeds: Annotated[
         tuple[int, ...],
         Flag(
-            names=("--seeds",),
             metavar="N",
             help="Train the seeds 1 to N, one run each.",
             min=1,
@@ -66,7 +64,6 @@ class TrainOptions(RecipeValues):
     epochs: Annotated[
         int | None,
         Flag(
-            names=("--epochs",),
             metavar="N",
             help="Passes over the data: short for --set optim.epochs=N.",
             min=1,
@@ -75,7 +72,6 @@ class TrainOptions(RecipeValues):
     lr: Annotated[
         float | None,
         Flag(
-            names=("--lr",),
             metavar="RATE",
             help="Learning rate: short for --set optim.lr=RATE.",
         ),
@@ -83,19 +79,15 @@ class TrainOptions(RecipeValues):
     batch_size: Annotated[
         int | None,
         Flag(
-            names=("--batch-size",),
             metavar="N",
             help="Rows a step: short for --set optim.batch_size=N.",
             min=1,
         ),
     ] = None
-    name: Annotated[
-        str | None, Flag(names=("--name",), help="Name of the run. [default: the recipe's]")
-    ] = None
+    name: Annotated[str | None, Flag(help="Name of the run. [default: the recipe's]")] = None
     dev: Annotated[
         str | None,
         Flag(
-            names=("--dev",),
             metavar="FILE",
             help="Your own file, or a dataset, to score during training.",
         ),
@@ -103,14 +95,12 @@ class TrainOptions(RecipeValues):
     resume: Annotated[
         bool,
         Flag(
-            names=("--resume",),
             help="Continue the newest unfinished run of this name, or start one.",
         ),
     ] = False
     gpus: Annotated[
         int | None,
         Flag(
-            names=("--gpus",),
             is_expert=True,
             metavar="N",
             help="Train on N GPUs, with the same loss and gradient.",
@@ -129,13 +119,12 @@ class TrainOptions(RecipeValues):
     ] = False
     track: Annotated[
         Tracker | None,
-        Flag(names=("--track",), is_expert=True, help="Also log to an experiment tracker."),
+        Flag(is_expert=True, help="Also log to an experiment tracker."),
     ] = None
 
     dry_run: Annotated[
         bool,
         Flag(
-            names=("--dry-run",),
             python="",
             help="Print the resolved recipe and one example in words; train nothing.",
         ),
@@ -143,7 +132,6 @@ class TrainOptions(RecipeValues):
     detach: Annotated[
         bool,
         Flag(
-            names=("--detach",),
             python="",
             is_expert=True,
             help="Train in a process that outlives this terminal.",
@@ -152,7 +140,6 @@ class TrainOptions(RecipeValues):
     cluster: Annotated[
         str | None,
         Flag(
-            names=("--cluster",),
             python="",
             is_expert=True,
             metavar="ADDRESS",
@@ -333,17 +320,10 @@ def train_arguments(options: TrainOptions, settings: Settings) -> list[str]:
     """Return the words behind `embedlab` that train the same in another process."""
     from embedlab.runs.launch import shared_flags
 
-    switches = {
-        "--capture": settings.capture,
-        "--gradient-checkpointing": settings.gradient_checkpointing,
-        "--quiet": settings.quiet,
-    }
-    return [
-        *train_words(options),
-        *(("--format", settings.format) if settings.format != "table" else ()),
-        *(switch for switch, is_on in switches.items() if is_on),
-        *shared_flags(settings),
-    ]
+    names = ["capture", "gradient_checkpointing", "quiet"]
+    if settings.format != "table":
+        names.insert(0, "format")
+    return [*train_words(options), *words_of(settings, names), *shared_flags(settings)]
 
 
 def _is_finished(run: RunFolder, recipe: Recipe, *, resume: bool) -> bool:

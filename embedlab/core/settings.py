@@ -17,7 +17,7 @@ from annotated_types import Ge, Le
 from embedlab.core.cache import cache_folder
 from embedlab.core.errors import Hint, NamedOption, UsageError
 from embedlab.core.nearest import nearest_name
-from embedlab.core.paths import data_folder, default_cache_folder, user_config_file
+from embedlab.core.paths import data_folder, data_name, default_cache_folder, user_config_file
 from embedlab.core.schema import build, read_toml, table
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
@@ -160,6 +160,20 @@ def load_settings(
     settings = replace(defaults, **{key: origin.value for key, origin in origins.items()})
     files = replace(origins["plugins"], key="plugins.files", value=str(settings.plugins) or None)
     return settings, [files if origin.key == "plugins" else origin for origin in origins.values()]
+
+
+def words_of(settings: Settings, names: Iterable[str]) -> list[str]:
+    """Return the words of a command line that set NAMES as they are in SETTINGS; none for what is
+    not set, or off.
+    """
+    words: list[str] = []
+    for name in names:
+        value, flag = getattr(settings, name), f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            words += [flag, data_name(value) if name == "data" else str(value)]
+    return words
 
 
 def _folder_settings(folder: Path) -> tuple[Path, dict[str, Any]] | None:

@@ -17,14 +17,18 @@ from embedlab.core.disk import as_disk_errors
 from embedlab.core.errors import EmbedlabError, UsageError
 from embedlab.core.foreign_files import open_own
 from embedlab.core.interrupts import handle_stops
-from embedlab.core.paths import data_name
 from embedlab.core.printable import visible
 from embedlab.core.python_processes import python_command
-from embedlab.core.settings import ERRORS_TO, Settings
+from embedlab.core.settings import ERRORS_TO, Settings, words_of
 from embedlab.runs.events import Cancelled, EndingReport, EventLog
 from embedlab.runs.store import RunFolder, is_process
 
 POLL_S = 0.1
+# settings that a process started by another one shares
+SHARED = (
+    *("runs", "device", "precision", "data"),
+    *("threads", "offline", "allow_partial", "deterministic"),
+)
 GRACE_S = 5.0  # for processes whose team has lost one, before they are killed
 
 
@@ -57,24 +61,7 @@ def describe_ending(returncode: int) -> str:
 
 def shared_flags(settings: Settings) -> list[str]:
     """The common options under which a process works on the same data and runs as this one."""
-    flags = [
-        "--runs",
-        str(settings.runs),
-        "--device",
-        settings.device,
-        "--precision",
-        settings.precision,
-    ]
-    if settings.data is not None:
-        flags += ["--data", data_name(settings.data)]
-    if settings.threads is not None:
-        flags += ["--threads", str(settings.threads)]
-    switches = {
-        "--offline": settings.offline,
-        "--allow-partial": settings.allow_partial,
-        "--deterministic": settings.deterministic,
-    }
-    return [*flags, *(flag for flag, is_on in switches.items() if is_on)]
+    return words_of(settings, SHARED)
 
 
 def start_run(
