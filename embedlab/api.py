@@ -143,12 +143,12 @@ def _python_function(command: str) -> Callable[..., Any]:
     # Sorting keeps the order among those that are alike.
     arguments = sorted(
         option_of_argument.values(),
-        key=lambda option: (option.default is not MISSING, bool(option.flag.names)),
+        key=lambda option: (option.default is not MISSING, bool(option.names)),
     )
     kinds, options = inspect.Parameter, []
     for option in arguments:
         has_default = option.default is not MISSING
-        is_keyword = option.flag.names and has_default
+        is_keyword = option.names and has_default
         options.append(
             inspect.Parameter(
                 option.argument,

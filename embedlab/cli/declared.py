@@ -89,9 +89,9 @@ def _parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
         kind = list[get_args(kind)[0]]  # type: ignore[misc]
         if default is not MISSING:
             kind, default = kind | None, None
-    declare: Callable[..., Any] = typer.Option if flag.names else typer.Argument
+    declare: Callable[..., Any] = typer.Option if option.names else typer.Argument
     declared = declare(
-        *flag.names,
+        *option.names,
         metavar=flag.metavar,
         help=flag.help,
         min=flag.min,
@@ -202,7 +202,7 @@ def shared_page() -> str:
         for option in options_of(group):
             if option.flag.is_expert:  # few commands take it
                 continue
-            flags_text = f"{', '.join(option.flag.names)} {option.flag.metavar or ''}"
+            flags_text = f"{', '.join(option.names)} {option.flag.metavar or ''}"
             lines += [f"  {flags_text:<18}  {option.flag.help}"]
     return "\n".join([*lines, ""])
 

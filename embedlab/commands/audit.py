@@ -39,12 +39,10 @@ class AuditOptions:
     model: Annotated[str, model_flag()]
     tasks: Annotated[Sequence[str], TASKS] = ()
     suites: Annotated[Sequence[str], SUITES] = ()
-    reference: Annotated[str, model_flag("A model that has not read the items.", "--reference")] = (
-        "wordllama"
-    )
+    reference: Annotated[str, model_flag("A model that has not read the items.")] = "wordllama"
     placebo: Annotated[
         str,
-        model_flag("A second such model: a lead over it is not due to reading.", "--placebo"),
+        model_flag("A second such model: a lead over it is not due to reading."),
     ] = "dice"
 
 

@@ -102,19 +102,15 @@ class DataOptions:
     data: Annotated[
         Path | None,
         Flag(
-            names=("--data",),
             help="Folder of corpora in their own layouts, or starter: the small set inside "
             "embedlab.",
             metavar="DIR",
         ),
     ] = None
-    offline: Annotated[bool | None, Flag(names=("--offline",), help="Do not use the network.")] = (
-        None
-    )
+    offline: Annotated[bool | None, Flag(help="Do not use the network.")] = None
     allow_host: Annotated[
         Sequence[str],
         Flag(
-            names=("--allow-host",),
             help="Send sentences, but no key, to this server that a file names; again for more.",
             metavar="HOST",
         ),
@@ -122,7 +118,6 @@ class DataOptions:
     allow_partial: Annotated[
         bool | None,
         Flag(
-            names=("--allow-partial",),
             help="Accept incomplete data; numbers are then marked partial.",
         ),
     ] = None
@@ -132,30 +127,27 @@ class DataOptions:
 class RunsOptions:
     """Where runs lie."""
 
-    runs: Annotated[
-        Path | None, Flag(names=("--runs",), help="Folder of runs (./runs).", metavar="DIR")
-    ] = None
+    runs: Annotated[Path | None, Flag(help="Folder of runs (./runs).", metavar="DIR")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
     """Where and how numbers are computed."""
 
-    device: Annotated[Device | None, Flag(names=("--device",), help="Where to compute.")] = None
+    device: Annotated[Device | None, Flag(help="Where to compute.")] = None
     precision: Annotated[
         Precision | None,
         Flag(
-            names=("--precision",),
             help="Floating-point type; by default float32, on a GPU bf16 or fp16 to train.",
         ),
     ] = None
     deterministic: Annotated[
         bool | None,
-        Flag(names=("--deterministic",), help="Give the same bits each time on a GPU too; slower."),
+        Flag(help="Give the same bits each time on a GPU too; slower."),
     ] = None
     threads: Annotated[
         int | None,
-        Flag(names=("--threads",), help="Processor threads.", metavar="N", min=1, max=MOST_THREADS),
+        Flag(help="Processor threads.", metavar="N", min=1, max=MOST_THREADS),
     ] = None
 
 
@@ -166,7 +158,6 @@ class StepOptions:
     capture: Annotated[
         bool | None,
         Flag(
-            names=("--capture",),
             is_expert=True,
             help="On a GPU, run passes as CUDA graphs: faster for small batches, not yet measured.",
         ),
@@ -174,7 +165,6 @@ class StepOptions:
     gradient_checkpointing: Annotated[
         bool | None,
         Flag(
-            names=("--gradient-checkpointing",),
             is_expert=True,
             help="Use less memory, more time: layers are computed again in the backward pass.",
         ),
@@ -185,45 +175,37 @@ class StepOptions:
 class OutputOptions:
     """How an answer is written."""
 
-    format: Annotated[
-        Format | None, Flag(names=("--format",), help="How the answer is written.")
-    ] = None
-    json: Annotated[bool | None, Flag(names=("--json",), help="Short for --format json.")] = None
+    format: Annotated[Format | None, Flag(help="How the answer is written.")] = None
+    json: Annotated[bool | None, Flag(help="Short for --format json.")] = None
     quiet: Annotated[
         bool | None, Flag(names=("--quiet", "-q"), help="No progress and no notes.")
     ] = None
     notes: Annotated[
         bool | None,
         Flag(
-            names=("--notes",),
             help="Show all notes, also those that do not change how a number is read.",
         ),
     ] = None
-    debug: Annotated[
-        bool | None, Flag(names=("--debug",), help="Show the traceback behind an error.")
-    ] = None
+    debug: Annotated[bool | None, Flag(help="Show the traceback behind an error.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LatexOptions:
     """A format that some commands have."""
 
-    latex: Annotated[
-        bool | None, Flag(names=("--latex",), help="Short for --format latex, for booktabs.")
-    ] = None
+    latex: Annotated[bool | None, Flag(help="Short for --format latex, for booktabs.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
     """Files that hold for one command, which every command takes."""
 
-    config: Annotated[
-        Path | None, Flag(names=("--config",), help="A file with further settings.", metavar="FILE")
-    ] = None
+    config: Annotated[Path | None, Flag(help="A file with further settings.", metavar="FILE")] = (
+        None
+    )
     plugin: Annotated[
         Sequence[Path],
         Flag(
-            names=("--plugin",),
             help="File with plug-ins, whose code runs (repeatable).",
             metavar="FILE",
         ),

@@ -28,7 +28,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     aggregate: Annotated[
         Aggregate,
         Flag(
-            names=("--aggregate",),
             is_expert=True,
             help="How a dataset's sources become one number.",
         ),
@@ -36,7 +35,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     equivalent: Annotated[
         float | None,
         Flag(
-            names=("--equivalent",),
             is_expert=True,
             metavar="MARGIN",
             help="Also test whether models are equal within MARGIN points; = marks those.",
@@ -45,7 +43,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     letters: Annotated[
         bool,
         Flag(
-            names=("--letters",),
             is_expert=True,
             help="Also test every two models; those that share a letter are not distinguished.",
         ),
@@ -53,7 +50,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     another_dataset: Annotated[
         bool,
         Flag(
-            names=("--another-dataset",),
             is_expert=True,
             help="Also say which differences to expect on another dataset of this kind.",
         ),
@@ -61,7 +57,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     published: Annotated[
         bool,
         Flag(
-            names=("--published",),
             is_expert=True,
             help="Also show the published scores of models with these names.",
         ),
@@ -69,7 +64,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     cost: Annotated[
         bool,
         Flag(
-            names=("--cost",),
             is_expert=True,
             help="Also measure each model's time, memory and bytes on this machine, and what it "
             "loses with fewer dimensions or bits.",
@@ -78,7 +72,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     fail_if_worse: Annotated[
         float | None,
         Flag(
-            names=("--fail-if-worse",),
             is_expert=True,
             metavar="MARGIN",
             help="CANDIDATE BASE: exit with 0 if CANDIDATE is shown to be less than MARGIN points "
@@ -89,7 +82,6 @@ class CompareOptions(SignatureOptions, ModelsOnItems):
     require_better: Annotated[
         bool,
         Flag(
-            names=("--require-better",),
             is_expert=True,
             help="CANDIDATE BASE: exit with 0 if CANDIDATE is shown to be better, 4 if worse, "
             "else 5.",

@@ -45,7 +45,12 @@ class DatasetsOptions:
 
     names: Annotated[
         Sequence[str],
-        Flag(metavar="[DATASET]...", help="All of them without a name.", completes="datasets"),
+        Flag(
+            is_argument=True,
+            metavar="[DATASET]...",
+            help="All of them without a name.",
+            completes="datasets",
+        ),
     ] = ()
 
 
@@ -70,7 +75,6 @@ class ListedOptions(DatasetsOptions):
     items: Annotated[
         bool,
         Flag(
-            names=("--items",),
             help="List the items of these datasets of transfer, probing, glue or multitask, with "
             "the numbers that a file of predictions (items:FILE) uses.",
         ),
@@ -78,14 +82,12 @@ class ListedOptions(DatasetsOptions):
     selections: Annotated[
         bool,
         Flag(
-            names=("--selections",),
             help="List the selections that `embedlab pairs --name` stored, for @NAME in a filter.",
         ),
     ] = False
     remove: Annotated[
         Sequence[str],
         Flag(
-            names=("--remove",),
             metavar="NAME",
             help="Remove the selection of this name; again for more.",
         ),

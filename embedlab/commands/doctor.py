@@ -47,7 +47,6 @@ class DoctorOptions:
     plugins: Annotated[
         bool,
         Flag(
-            names=("--plugins",),
             help="Show only plug-ins: the objectives, tasks, datasets, poolings, encoders and "
             "properties of installed packages and of files that you name, and whether each works.",
         ),

@@ -51,7 +51,6 @@ class EncodeOptions:
     shard: Annotated[
         str | None,
         Flag(
-            names=("--shard",),
             is_expert=True,
             metavar="I/N",
             help="Encode the I-th of N shares, whole chunks of 8,192 sentences, for N processes or "

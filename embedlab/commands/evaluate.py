@@ -34,22 +34,18 @@ class EvaluateOptions(SignatureOptions, ModelsOnItems):
     aggregate: Annotated[
         Aggregate | None,
         Flag(
-            names=("--aggregate",),
             is_expert=True,
             help="Only this aggregation of a dataset's sources.",
         ),
     ] = None
-    metric: Annotated[Correlation, Flag(names=("--metric",), help="The correlation to show.")] = (
-        "spearman"
-    )
+    metric: Annotated[Correlation, Flag(help="The correlation to show.")] = "spearman"
     again: Annotated[
         bool,
-        Flag(names=("--again",), help="Evaluate again what is stored for the same data."),
+        Flag(help="Evaluate again what is stored for the same data."),
     ] = False
     mteb: Annotated[
         Path | None,
         Flag(
-            names=("--mteb",),
             is_expert=True,
             metavar="DIR",
             help="Also write the STS results into DIR/MODEL as files that mteb reads.",
@@ -58,7 +54,6 @@ class EvaluateOptions(SignatureOptions, ModelsOnItems):
     submission: Annotated[
         Path | None,
         Flag(
-            names=("--submission",),
             is_expert=True,
             metavar="DIR",
             help="Also write predictions of GLUE's test splits into DIR, for its server.",

@@ -41,7 +41,6 @@ class ExplainOptions(TwoSentences):
     reference: Annotated[
         str | None,
         Flag(
-            names=("--reference",),
             metavar="DATASET|FILE",
             help="Pairs among which similarities are ranked. [default: the pair's own dataset, "
             "else starter]",
@@ -51,7 +50,6 @@ class ExplainOptions(TwoSentences):
     instead: Annotated[
         Sequence[str],
         Flag(
-            names=("--instead",),
             metavar="SENTENCE",
             help="An edited sentence in place of the nearer one; again for more.",
         ),
@@ -67,7 +65,6 @@ class ExplainOptions(TwoSentences):
     view: Annotated[
         ExplainView,
         Flag(
-            names=("--view",),
             help="effects: leave out words. tokens: the sum over pairs of tokens, for mean "
             "pooling.",
         ),

@@ -34,7 +34,6 @@ class ScoresOptions(SignatureOptions, GridName):
     rows: Annotated[
         tuple[str, ...],
         Flag(
-            names=("--rows",),
             metavar="AXIS",
             help="Group rows by this axis; again for more. [default: the first of two axes, else "
             "all]",
@@ -43,7 +42,6 @@ class ScoresOptions(SignatureOptions, GridName):
     columns: Annotated[
         str | None,
         Flag(
-            names=("--columns",),
             metavar="AXIS",
             help="Group columns by this axis, or scores: one column per score. [default: the "
             "second of two axes, else scores]",
@@ -51,18 +49,15 @@ class ScoresOptions(SignatureOptions, GridName):
     ] = None
     score: Annotated[
         str | None,
-        Flag(
-            names=("--score",), metavar="NAME", help="Only this score: dev, a dataset, an average."
-        ),
+        Flag(metavar="NAME", help="Only this score: dev, a dataset, an average."),
     ] = None
     where: Annotated[
         tuple[str, ...],
-        Flag(names=("--where",), metavar="AXIS=VALUE", help="Only cells with this value."),
+        Flag(metavar="AXIS=VALUE", help="Only cells with this value."),
     ] = ()
     task: Annotated[
         str | None,
         Flag(
-            names=("--task",),
             metavar="NAME",
             help="The task whose scores are shown. [default: sts, or the grid's first]",
             completes="tasks",
@@ -70,9 +65,7 @@ class ScoresOptions(SignatureOptions, GridName):
     ] = None
     metric: Annotated[
         str | None,
-        Flag(
-            names=("--metric",), help="The measure of the task. [default: spearman, or its first]"
-        ),
+        Flag(help="The measure of the task. [default: spearman, or its first]"),
     ] = None
     setting: Annotated[
         str | None,
@@ -85,7 +78,7 @@ class ScoresOptions(SignatureOptions, GridName):
     ] = None
     by: Annotated[
         tuple[str, ...],
-        Flag(names=("--by",), help="Kinds of scores to show: dataset, average, source, dice."),
+        Flag(help="Kinds of scores to show: dataset, average, source, dice."),
     ] = (
         "dataset",
         "average",
@@ -97,7 +90,8 @@ class StatusOptions:
     """One grid, or all of them."""
 
     grid: Annotated[
-        str | None, Flag(metavar="GRID", help="One grid, cell by cell.", completes="grids")
+        str | None,
+        Flag(is_argument=True, metavar="GRID", help="One grid, cell by cell.", completes="grids"),
     ] = None
 
 

@@ -46,7 +46,6 @@ class GridOptions(Trainings, GridName):
     cell: Annotated[
         int | None,
         Flag(
-            names=("--cell",),
             metavar="K",
             help="Only the cell of this number, for a job array.",
             python="",

@@ -34,13 +34,14 @@ class NearestOptions:
     file: Annotated[
         Path | None,
         Flag(
+            is_argument=True,
             metavar="FILE",
             help="Text with one sentence a line, or a .tsv, .csv, .jsonl or .parquet file. [default: the "
             "STS datasets]",
         ),
     ] = None
     column: Annotated[str | None, COLUMN] = None
-    top: Annotated[int, Flag(names=("--top",), metavar="K", help="How many to show.", min=1)] = 10
+    top: Annotated[int, Flag(metavar="K", help="How many to show.", min=1)] = 10
 
 
 @command("data runs machine output")

@@ -14,12 +14,13 @@ from embedlab.choices import SettingName, TableRows
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """The words that set one field, as an annotation of it; without names the field is an
-    argument.
+    """How one field is set, as an annotation of it: by a word with its name, or as an argument
+    where it has no default.
     """
 
     help: str
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # the words that set it, where they are others
+    is_argument: bool = False  # though it has a default
     metavar: str | None = None
     completes: str | None = None  # the kind whose names `completer` of cli/declared.py lists
     min: int | None = None
@@ -40,6 +41,13 @@ class Option:
     kind: Any
     default: Any
     flag: Flag
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The words that set it on a command line; empty for an argument."""
+        is_argument = self.flag.is_argument or self.default is MISSING
+        own_names = () if is_argument else (f"--{self.name.replace('_', '-')}",)
+        return self.flag.names or own_names
 
     @property
     def is_several(self) -> bool:
@@ -69,7 +77,7 @@ def typed_words(options: object, names: str) -> list[str]:
     what is None or False.
     """
     kind: type = type(options)
-    flags = {option.name: option.flag.names for option in options_of(kind)}
+    flags = {option.name: option.names for option in options_of(kind)}
     arguments: list[str] = []
     for name in names.split():
         value = getattr(options, name)
@@ -132,10 +140,13 @@ OF_TEXTS_HELP = _MODEL_HELP.format(dice=" dice,", scores="")  # what encodes or 
 ENCODER_HELP = _MODEL_HELP.format(dice="", scores="")
 
 
-def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> Flag:
+def model_flag(
+    help: str = MODEL_HELP, *names: str, metavar: str = "MODEL", is_argument: bool = False
+) -> Flag:
     """Return the flag of a field that names models."""
     return Flag(
         names=names,
+        is_argument=is_argument,
         metavar=metavar,
         help=help,
         completes="models",
@@ -143,7 +154,7 @@ def model_flag(help: str = MODEL_HELP, *names: str, metavar: str = "MODEL") -> F
     )
 
 
-COLUMN = Flag(names=("--column",), help="Column of a table. [default: sentence]")
+COLUMN = Flag(help="Column of a table. [default: sentence]")
 NAMED_MODELS = model_flag(f"{OF_TEXTS_HELP} Give it again for more.", "--model", "-m")
 
 
@@ -168,7 +179,13 @@ class TwoModels:
     first: Annotated[str, model_flag()]
     second: Annotated[str, model_flag()]
     file: Annotated[
-        str | None, Flag(metavar="FILE", help="Your own rows, in place of --task FILE.", python="")
+        str | None,
+        Flag(
+            is_argument=True,
+            metavar="FILE",
+            help="Your own rows, in place of --task FILE.",
+            python="",
+        ),
     ] = None
 
     @property
@@ -186,7 +203,6 @@ TASKS = Flag(
     completes="datasets",
 )
 UNSEEN = Flag(
-    names=("--unseen",),
     help="Only items that no compared model is known to have read in training.",
 )
 
@@ -199,7 +215,6 @@ class ChosenItems:
     where: Annotated[
         str,
         Flag(
-            names=("--where",),
             metavar="EXPRESSION",
             help="Only items that match, such as 'negation:one dice>0.5'; see `embedlab pairs`.",
         ),
@@ -207,7 +222,6 @@ class ChosenItems:
     selection: Annotated[
         str,
         Flag(
-            names=("--selection",),
             is_expert=True,
             metavar="NAME",
             help="Only items of the selection called NAME; `embedlab data ls --selections` lists "
@@ -247,7 +261,6 @@ class TaskItems(ChosenItems):
     setting: Annotated[
         SettingName,
         Flag(
-            names=("--setting",),
             is_expert=True,
             help="How transfer and probing train their classifiers.",
         ),
@@ -261,7 +274,6 @@ class CommonItems(TaskItems):
     common: Annotated[
         bool,
         Flag(
-            names=("--common",),
             is_expert=True,
             help="Only items that all models score, if a file of scores lacks some.",
         ),
@@ -275,7 +287,6 @@ class GroupedItems(CommonItems):
     by: Annotated[
         str,
         Flag(
-            names=("--by",),
             metavar="PROPERTY",
             help="Group items by source, dice, words, negation or another property (a wrong name "
             "lists all): numbers in fifths, words:3 in thirds; again to cross two; or by an "
@@ -288,7 +299,6 @@ class GroupedItems(CommonItems):
     rows: Annotated[
         TableRows,
         Flag(
-            names=("--rows",),
             is_expert=True,
             help="One row per slice, or one per model without differences: narrow enough for "
             "papers.",
@@ -308,7 +318,6 @@ class FigureOptions:
     figure: Annotated[
         Sequence[str],
         Flag(
-            names=("--figure",),
             is_expert=True,
             metavar="FILE",
             help="Also draw FILE.pdf, .svg or .png for a paper; "
@@ -325,7 +334,6 @@ class SignatureOptions(FigureOptions):
     signature: Annotated[
         bool,
         Flag(
-            names=("--signature",),
             is_expert=True,
             help="Also show, one line per model, everything that decides its numbers.",
             python="",
@@ -333,9 +341,7 @@ class SignatureOptions(FigureOptions):
     ] = False
 
 
-HTML = Flag(
-    names=("--html",), metavar="FILE", help="Also write a page with tables and plots.", python=""
-)
+HTML = Flag(metavar="FILE", help="Also write a page with tables and plots.", python="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,18 +379,16 @@ class RecipeValues:
     profile: Annotated[
         str | None,
         Flag(
-            names=("--profile",),
             is_expert=True,
             metavar="NAME",
             help="Values of the recipe: those of the paper, or code for those of the authors' "
             "public code.",
         ),
     ] = None
-    encoder: Annotated[str | None, model_flag("Start from this encoder.", "--encoder")] = None
+    encoder: Annotated[str | None, model_flag("Start from this encoder.")] = None
     max_steps: Annotated[
         int | None,
         Flag(
-            names=("--max-steps",),
             metavar="N",
             help="Train only N steps, stage after stage; warm-up and schedule are fitted to them. "
             "Scores are marked as shortened.",
@@ -405,7 +409,6 @@ class Trainings(RecipeValues):
     seeds: Annotated[
         int | None,
         Flag(
-            names=("--seeds",),
             metavar="N",
             help="Each of the seeds 1 to N. [default: the grid file's own; 3 for a paper]",
             min=1,
@@ -415,7 +418,6 @@ class Trainings(RecipeValues):
     workers: Annotated[
         int | None,
         Flag(
-            names=("--workers",),
             metavar="N",
             help="Number of parallel trainings. [default: GPUs, or CPUs]",
             min=1,
@@ -425,13 +427,10 @@ class Trainings(RecipeValues):
     cluster: Annotated[
         str | None,
         Flag(
-            names=("--cluster",),
             is_expert=True,
             metavar="ADDRESS",
             help="Run the trainings on this Ray cluster, or as jobs of Slurm: "
             "slurm[:KEY=VALUE,...].",
         ),
     ] = None
-    dry_run: Annotated[
-        bool, Flag(names=("--dry-run",), help="Print the cells; run nothing.", python="")
-    ] = False
+    dry_run: Annotated[bool, Flag(help="Print the cells; run nothing.", python="")] = False

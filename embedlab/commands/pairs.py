@@ -27,7 +27,6 @@ class PairsOptions(ChosenItems, ModelsAndFiles):
     name: Annotated[
         str,
         Flag(
-            names=("--name",),
             metavar="NAME",
             help="Store the matching pairs as @NAME, for use in every filter.",
         ),
@@ -35,7 +34,6 @@ class PairsOptions(ChosenItems, ModelsAndFiles):
     sort: Annotated[
         str | None,
         Flag(
-            names=("--sort",),
             metavar="KEY",
             help="gap (default; with one model: its error), dice, gold, a model or error(MODEL), "
             "largest first; -KEY: smallest first.",
@@ -43,7 +41,7 @@ class PairsOptions(ChosenItems, ModelsAndFiles):
     ] = None
     limit: Annotated[
         int | None,
-        Flag(names=("--limit",), metavar="N", help="How many to show. [default: 20]", min=1),
+        Flag(metavar="N", help="How many to show. [default: 20]", min=1),
     ] = None  # in Python: all
 
 

@@ -21,7 +21,6 @@ class PowerOptions(SignatureOptions, CommonItems, TwoModels):
     detect: Annotated[
         float | None,
         Flag(
-            names=("--detect",),
             metavar="POINTS",
             help="Show how many items or seeds a difference of POINTS needs.",
         ),
@@ -29,7 +28,6 @@ class PowerOptions(SignatureOptions, CommonItems, TwoModels):
     seeds: Annotated[
         int | None,
         Flag(
-            names=("--seeds",),
             metavar="N",
             min=2,
             help="Show what N seeds of each recipe would detect.",

@@ -20,13 +20,17 @@ class RecipesOptions:
 
     name: Annotated[
         str | None,
-        Flag(metavar="NAME", help="One recipe, printed as its file.", completes="recipes"),
+        Flag(
+            is_argument=True,
+            metavar="NAME",
+            help="One recipe, printed as its file.",
+            completes="recipes",
+        ),
     ] = None
     # None: the file as it is
     profile: Annotated[
         str | None,
         Flag(
-            names=("--profile",),
             is_expert=True,
             metavar="NAME",
             help="Print all values: those of the paper, or code for those of the authors' public "

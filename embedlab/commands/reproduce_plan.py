@@ -36,17 +36,22 @@ class ReproductionOptions(SignatureOptions, Trainings):
     """
 
     paper: Annotated[
-        str | None, Flag(metavar="PAPER", help="A paper's name, or its folder.", completes="papers")
+        str | None,
+        Flag(
+            is_argument=True,
+            metavar="PAPER",
+            help="A paper's name, or its folder.",
+            completes="papers",
+        ),
     ] = None
     table: Annotated[
-        str | None, Flag(metavar="TABLE", help="One of its tables, or all.", completes="tables")
+        str | None,
+        Flag(
+            is_argument=True, metavar="TABLE", help="One of its tables, or all.", completes="tables"
+        ),
     ] = None
-    published_only: Annotated[
-        bool, Flag(names=("--published-only",), help="Print the paper's numbers; run nothing.")
-    ] = False
-    claims: Annotated[
-        bool, Flag(names=("--claims",), help="Print whether its claims hold; train nothing.")
-    ] = False
+    published_only: Annotated[bool, Flag(help="Print the paper's numbers; run nothing.")] = False
+    claims: Annotated[bool, Flag(help="Print whether its claims hold; train nothing.")] = False
     from_: Annotated[
         Literal["runs", "scores"] | None,
         Flag(

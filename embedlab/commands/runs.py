@@ -57,9 +57,7 @@ class LogOptions(RunOptions):
 class CancelOptions(RunOptions):
     """One run, and how it ends."""
 
-    force: Annotated[
-        bool, Flag(names=("--force",), help="End the process at once, without a checkpoint.")
-    ] = False
+    force: Annotated[bool, Flag(help="End the process at once, without a checkpoint.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +74,7 @@ class PruneOptions:
     names: Annotated[
         Sequence[str],
         Flag(
+            is_argument=True,
             metavar="[RUN]...",
             help="Runs, or single seeds as name@seed. [default: all]",
             completes="runs",

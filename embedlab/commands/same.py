@@ -53,6 +53,7 @@ class SameOptions:
         model_flag(
             "The model to check: an endpoint, a folder, vectors:FILE, or any other model.",
             metavar="SERVED",
+            is_argument=True,
         ),
     ] = None
     candidates: Annotated[

@@ -27,22 +27,19 @@ class DashboardOptions:
     pairs: Annotated[
         Path | None,
         Flag(
-            names=("--pairs",),
             metavar="FILE",
             help="Browse your own pairs: TSV, CSV, JSONL or parquet.",
         ),
     ] = None
     serve: Annotated[
         bool,
-        Flag(names=("--serve",), help="Show the dashboard in a browser instead of this terminal."),
+        Flag(help="Show the dashboard in a browser instead of this terminal."),
     ] = False
     host: Annotated[
         str,
-        Flag(
-            names=("--host",), help="Address to serve on; whoever has the URL can do what you can."
-        ),
+        Flag(help="Address to serve on; whoever has the URL can do what you can."),
     ] = "127.0.0.1"
-    port: Annotated[int, Flag(names=("--port",), help="Port to serve on.", min=1, max=65535)] = 8000
+    port: Annotated[int, Flag(help="Port to serve on.", min=1, max=65535)] = 8000
 
 
 @command("data runs machine output")

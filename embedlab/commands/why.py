@@ -24,7 +24,6 @@ class WhyOptions(SignatureOptions, TaskItems, TwoModels):
     rows: Annotated[
         int,
         Flag(
-            names=("--rows",),
             metavar="N",
             help="Show at most this many rows per table; JSON and CSV have all.",
             min=1,
@@ -33,7 +32,6 @@ class WhyOptions(SignatureOptions, TaskItems, TwoModels):
     examples: Annotated[
         int,
         Flag(
-            names=("--examples",),
             metavar="N",
             help="How many typical items to show of each model.",
             min=0,
