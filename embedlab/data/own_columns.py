@@ -771,8 +771,10 @@ def _contents(rows: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
     trimmed = rows.with_columns(pl.col(texts).cast(pl.String).str.strip_chars().replace("", None))
     numbers = texts
     for part in (trimmed.head(_SURE_LINES), trimmed):  # few rows tell nearly all texts from numbers
-        is_number = part.select(number_of(numbers).count() == pl.col(numbers).count())
-        numbers = [name for name in numbers if is_number[name].item()]
+        values = part.select(numbers).unpivot(variable_name="name").group_by("name")
+        counts = values.agg(number_of("value").count() == pl.col("value").count())
+        is_number = dict(counts.iter_rows())
+        numbers = [name for name in numbers if is_number.get(name, True)]
     contents = {}
     for column in trimmed.get_columns():
         name = column.name
@@ -780,7 +782,7 @@ def _contents(rows: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
             contents[name] = "nothing"
         elif name in others:
             contents[name] = "lists" if holds_text_lists(others[name]) else "other"
-        elif column.count() and (name in numbers or name not in texts):
+        elif column.null_count() < rows.height and (name in numbers or name not in texts):
             contents[name] = "numbers"
         else:
             contents[name] = "words" if _are_words(column) else "texts"

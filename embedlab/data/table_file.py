@@ -259,10 +259,11 @@ def _unquoted(rows: pl.DataFrame) -> pl.DataFrame:
     with a quote in them, or all with a comma as spreadsheets do, or all and the name.
     """
     names = [name for name in rows.columns if name != PLACE]
-    for name in names:
+    has_quotes = rows.select(pl.col(names).str.contains(_QUOTED).any())  # a step for all columns
+    for name in filter(lambda name: has_quotes[name].item(), names):
         values = rows[name].drop_nulls()
         is_quoted = values.str.contains(_QUOTED)
-        if not is_quoted.any() or (values.str.contains('"', literal=True) & ~is_quoted).any():
+        if (values.str.contains('"', literal=True) & ~is_quoted).any():
             continue
         is_by_rule = (
             values.str.contains(r'(?s)^".*"".*"$').any()

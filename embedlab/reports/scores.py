@@ -660,6 +660,8 @@ class StatedModel:
         for figures in usable_figures:
             if isnan(figures.figures["main_score"]):
                 yield self._note(f"main_score is NaN in {figures.path.name}")
+            elif "cosine_spearman" not in figures.figures:
+                yield self._note(f"no number of cosine_spearman in {figures.path.name}")
 
     def _note(self, text: str, details: str = "") -> Note:
         return Note(f"{self.name}: {text}{details}", models=(self.name,), short_texts=(text,))

@@ -79,8 +79,9 @@ def test_a_damaged_file_among_others_is_left_out_aloud(write: Write) -> None:
     write("STS12.json", figures(("test", 55.3)))
     stated = StatedModel(name="m", figures=figures_of_files(str(good.parent)))
     assert [each.figures["main_score"] for each in stated.stated(["sts16"])] == [0.7]
-    (damaged, _) = stated.notes(["sts16"])
+    (damaged, _, absent) = stated.notes(["sts16"])
     assert re.search(r"left out: .*STS12\.json: 'main_score' is 55\.3", damaged)
+    assert "no number of cosine_spearman in STS16.json" in absent
     good.unlink()
     with pytest.raises(MissingError, match=r"55\.3"):
         figures_of_files(str(good.parent))
