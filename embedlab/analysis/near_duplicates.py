@@ -5,7 +5,7 @@ df) + 0.1. Every two sentences with a cosine of at least 0.3 are found, without 
 each: such sentences share a word among the rarest of both, those that are left when the commonest
 ones with a joint weight below 0.3 are removed (prefix filtering; Bayardo, Ma & Srikant 2007). The
 cosine is computed of those alone whose product over all but the commonest words, with the most that
-these can add, reaches 0.3: the product of their lengths in these words.
+these can add, reaches 0.3: the product of their lengths in groups of these words.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ METHOD = "words-1"  # of the links that other processes stored; another one for 
 MOST_COMPARISONS = 200_000_000
 _COMPARISONS_AT_ONCE = 4_000_000
 _MOST_REMEMBERED = 64
+_GROUPS = 16  # of the commonest words
 _PARTS = 8  # of the sentences, each compared with what follows its beginning
 _LEAST_WEIGHT = 0.1
 _ROUNDING = 1e-4  # more than sums of float32 are wrong by
@@ -138,9 +139,13 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
     used_parts = np.where(makes_candidates | ~is_common, parts, 0).astype(np.float32)
     uncommon = words.matrix(used_parts).copy()  # the words' own numbers stay as they are
     uncommon.eliminate_zeros()
+    del weight, used_parts  # of millions of words
     # also of common words in these vectors: they may not be in those of the other sentence
-    squares = np.bincount(rows, weights=np.where(is_common, parts**2, 0), minlength=len(lengths))
-    common_lengths = np.sqrt(squares).astype(np.float32)
+    common_lengths = np.empty((_GROUPS, len(lengths)), np.float32)
+    for group in range(_GROUPS):
+        squares = np.where(is_common & (words.numbers % _GROUPS == group), parts**2, 0)
+        common_lengths[group] = np.sqrt(np.bincount(rows, squares, minlength=len(lengths)))
+    del rows, squares, is_common
     found = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))]
     for first, second in _candidates(uncommon, common_lengths):
         # rounded, so that the order of equal ones does not hang on sums' last digits
@@ -191,9 +196,10 @@ def _candidates(
     """Yield the sentences that can be nearly the same, some at a time, a sentence before the other.
 
     The product of their VECTORS and what their common words add at most, the product of the LENGTHS
-    of these (Cauchy and Schwarz), together reach the least cosine. Sentences are compared with
+    of these in each group (Cauchy and Schwarz), together reach the least cosine. Sentences are compared with
     those that come after the first of their part.
     """
+    whole = np.sqrt((common_lengths**2).sum(axis=0))
     edges = np.linspace(0, vectors.shape[0], _PARTS + 1).astype(np.intp)
     for begin, end in pairwise(edges.tolist()):
         later_vectors = vectors[begin:].T.tocsr()
@@ -205,8 +211,14 @@ def _candidates(
             products = vectors[begin + start : begin + stop] @ later_vectors
             first = np.repeat(rows, np.diff(products.indptr))
             second = products.indices + np.int32(begin)
-            most = products.data + common_lengths[first] * common_lengths[second]
-            is_candidate = (second > first) & (most >= LEAST_COSINE - _ROUNDING)
+            most = products.data + whole[first] * whole[second]
+            can_reach = np.flatnonzero((second > first) & (most >= LEAST_COSINE - _ROUNDING))
+            first = first[can_reach]
+            second = second[can_reach]
+            most = products.data[can_reach]
+            for lengths in common_lengths:
+                most += lengths[first] * lengths[second]
+            is_candidate = most >= LEAST_COSINE - _ROUNDING
             yield first[is_candidate], second[is_candidate]
 
 
