@@ -196,8 +196,8 @@ def _candidates(
     """Yield the sentences that can be nearly the same, some at a time, a sentence before the other.
 
     The product of their VECTORS and what their common words add at most, the product of the LENGTHS
-    of these in each group (Cauchy and Schwarz), together reach the least cosine. Sentences are compared with
-    those that come after the first of their part.
+    of these in each group (Cauchy and Schwarz), together reach the least cosine. Sentences are
+    compared with those that come after the first of their part.
     """
     whole = np.sqrt((common_lengths**2).sum(axis=0))
     edges = np.linspace(0, vectors.shape[0], _PARTS + 1).astype(np.intp)

@@ -88,7 +88,7 @@ def training_text(spec: ModelSpec, settings: Settings) -> TrainingText:
     says so. Of what a card states the data folder may have some.
     """
     texts = []
-    notes = []
+    notes: list[Note] = []
     for run in lineage(spec):
         try:
             texts.append(_run_text(run, settings))
