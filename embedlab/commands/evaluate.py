@@ -258,10 +258,8 @@ def _evaluate_tasks(
             session.report(error)
             is_whole = False
     if options.submission is not None and submission is not None:
-        for path, author in submission.write(
-            options.submission, predicting, session.settings
-        ).items():
-            session.note(f"{author}: predictions for {submission.server} in {path}")
+        for note in submission.write(options.submission, predicting, session.settings).values():
+            session.note(note)
     if not evaluated:
         raise nothing_evaluated(selected_tasks, is_whole=is_whole)
     if options.mteb is not None:

@@ -3,7 +3,7 @@ predictions for the test splits, whose labels are not public, in the files that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from embedlab.core.recipe import Recipe, Stage
 from embedlab.core.session import ProgressCallback, StartProgress
 from embedlab.core.settings import Settings
 from embedlab.data.dataset import Part
+from embedlab.data.published import state_remarks
 from embedlab.data.source import Source, dataset
 from embedlab.encoders.encoder import Encoder, Text, TextPair
 from embedlab.models.catalog import ModelSpec
@@ -159,8 +160,6 @@ def _validation_parts(name: str, source: Source) -> list[Part]:
 class GlueSubmission:
     """A file for each test split of the GLUE tasks that runs were trained on."""
 
-    server = "GLUE's server"
-
     def check(self, specs: Sequence[ModelSpec], settings: Settings) -> None:
         """Refuse unreadable test splits and two runs for one task; no model is loaded."""
         source = Source.from_settings(settings)
@@ -180,23 +179,24 @@ class GlueSubmission:
         self, folder: Path, specs: Sequence[ModelSpec], settings: Settings
     ) -> dict[Path, str]:
         """Write the predictions of each run for the test splits of its task (two files for MNLI)
-        into FOLDER; return each file's run.
+        into FOLDER; return a note on each file, with what its split lacks of the published data.
 
         What `check` refuses is refused before anything is written.
         """
         self.check(specs, settings)
         source = Source.from_settings(settings)
         texts: dict[Path, str] = {}
-        authors: dict[Path, str] = {}
+        notes: dict[Path, str] = {}
         for spec in specs:
             classifier = Classifier.of(spec, settings)
             for split, file in GLUE_TASKS[classifier.dataset].files.items():
-                answers = classifier.answers(source.open(classifier.dataset, split).frame)
-                texts[folder / file] = predictions_text(answers, classifier.classes)
-                authors[folder / file] = spec.name
+                part, path = source.open(classifier.dataset, split), folder / file
+                texts[path] = predictions_text(classifier.answers(part.frame), classifier.classes)
+                written = f"{spec.name}: predictions for GLUE's server in {path}"
+                notes[path] = "; ".join([written, *state_remarks(asdict(part.state))])
         for path, text in texts.items():
             write_atomic(path, text, hint="choose another folder with --submission")
-        return authors
+        return notes
 
 
 def predictions_text(answers: ItemValues, classes: Sequence[str]) -> str:

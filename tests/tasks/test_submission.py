@@ -27,10 +27,13 @@ def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_enc
         for task in ("mnli", "stsb")
     ]
     written = TASK.submission().write(tmp_path / "out", specs, SETTINGS)
-    assert {path.name: author for path, author in written.items()} == {
-        "MNLI-m.tsv": "mnli@1",
-        "MNLI-mm.tsv": "mnli@1",
-        "STS-B.tsv": "stsb@1",
+    assert written == {
+        (path := tmp_path / "out" / file): f"{run}: predictions for GLUE's server in {path}"
+        for file, run in {
+            "MNLI-m.tsv": "mnli@1",
+            "MNLI-mm.tsv": "mnli@1",
+            "STS-B.tsv": "stsb@1",
+        }.items()
     }
     header, *lines = (tmp_path / "out" / "MNLI-m.tsv").read_text().splitlines()
     assert header == "index\tprediction"
@@ -59,3 +62,15 @@ def test_two_runs_on_one_task_and_a_missing_test_file_write_nothing(
     with pytest.raises(MissingError, match=r"no file 'GLUE/RTE/test\.tsv'"):
         submission.write(out, [one], replace(SETTINGS, data=tmp_path))
     assert not out.exists()
+
+
+def test_a_file_of_a_partial_test_split_says_how_many_rows_it_has(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
+    spec = trained(tmp_path, tiny_encoder, "glue-finetune", "data.task=rte")
+    part = tmp_path / "data" / "GLUE" / "RTE" / "test.tsv"
+    part.parent.mkdir(parents=True)
+    part.write_text("index\tsentence1\tsentence2\n0\ta dog barks\ta dog\n1\ta cat\ta dog\n")
+    settings = replace(SETTINGS, data=tmp_path / "data", allow_partial=True)
+    (note,) = TASK.submission().write(tmp_path / "out", [spec], settings).values()
+    assert note.endswith("RTE.tsv; glue-rte is partial: 2 of 3000 rows")
