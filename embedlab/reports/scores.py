@@ -407,13 +407,16 @@ def _evaluation_rows(
     values: dict[tuple[str, ...], list[float]] = {}
     for model, members in evaluations.items():
         for evaluation in members:
+            # of these slices a score on "dev" chose a setting, and the items are those of the test
+            tested = {score.slice for score in evaluation.scores if score.split != "dev"}
             for score in filter(is_shown, evaluation.scores):
                 split = score.split or ""
                 measured, setting = (score.slice, score.metric), score.setting
                 key = (evaluation.task, score.by, *measured, setting, split, model)
                 setting_interval = intervals.get((model, *measured, setting))
                 interval = setting_interval or intervals.get((model, *measured, ""))
-                low, high = interval if interval and split != "dev" else (nan, nan)
+                is_of_items = split != "dev" or score.slice not in tested
+                low, high = interval if interval and is_of_items else (nan, nan)
                 overlap = evaluation.overlaps.get(score.slice)
                 row = {
                     **dict(zip(EVALUATED, key, strict=False)),
