@@ -56,6 +56,11 @@ def test_every_result_holds_all_kinds_of_tasks_in_one_table(
     ).frame
     assert json.loads(json.dumps(frame.to_dicts())) == compared.rows
 
+    # what is scored on dev, as GLUE is, has the same interval alone
+    alone = embedlab("evaluate", "rte", *SETTING, "--task", "glue", "--json")
+    beside = [row for row in compared.rows if (row["task"], row["model"]) == ("glue", "rte")]
+    assert alone.rows[0]["low"] == beside[0]["low"] is not None
+
     monkeypatch.setenv("COLUMNS", "100")
     by = ("--by", "negation", "--where", "words>3")
     shown = embedlab("compare", *MODELS, *WORDS, *by)
