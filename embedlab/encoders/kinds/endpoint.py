@@ -142,8 +142,9 @@ class EndpointEncoder:
             return [self._batch(texts)]
         except _RefusedBatchError as error:
             half = len(texts) // 2
-            is_sure = half and self._has_answered  # its halves are requested anyway
-            if not (is_sure or self._answers_others() or self._answers_others()):
+            is_probed = not (half and self._has_answered)  # otherwise its halves tell
+            # twice, as a server may also fail now and then
+            if is_probed and not any(self._answers_others() for _ in range(2)):
                 raise error.final from error
             if not half:
                 reasons[texts[0]] = str(error)
