@@ -146,13 +146,13 @@ def similar_pairs(sentences: Sequence[str] | pl.Series) -> Links:
         squares = np.where(is_common & (words.numbers % _GROUPS == group), parts**2, 0)
         common_lengths[group] = np.sqrt(np.bincount(rows, squares, minlength=len(lengths)))
     del rows, squares, is_common
-    found = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))]
+    near_pairs = [(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))]
     for first, second in _candidates(uncommon, common_lengths):
         # rounded, so that the order of equal ones does not hang on sums' last digits
         cosine = row_products(vectors, first, second).round(9)
         is_near = cosine >= LEAST_COSINE
-        found.append((first[is_near], second[is_near], cosine[is_near]))
-    first, second, cosine = map(np.concatenate, zip(*found, strict=True))
+        near_pairs.append((first[is_near], second[is_near], cosine[is_near]))
+    first, second, cosine = map(np.concatenate, zip(*near_pairs, strict=True))
     if not is_cheap.all():  # some that are similar share no word that makes candidates
         candidate_words = words.matrix(makes_candidates.astype(np.int8))
         has_shared_word = row_products(candidate_words, first, second) > 0

@@ -258,7 +258,7 @@ def _evaluate_tasks(
             session.report(error)
             is_whole = False
     if options.submission is not None and submission is not None:
-        for note in submission.write(options.submission, predicting, session.settings).values():
+        for note in submission.write(options.submission, predicting, session.settings):
             session.note(note)
     if not evaluated:
         raise nothing_evaluated(selected_tasks, is_whole=is_whole)

@@ -80,11 +80,11 @@ def with_named_rows(
         if row in members:
             model = resolve_model(name, session)
             runs_of_members = model_columns(model).runs  # of a file, a rule or a checkpoint none
-            own = tuple(
+            typed_members = tuple(
                 Member(name=spec.name, seed=spec.seed, runs=runs)
                 for spec, runs in zip(model.members, runs_of_members, strict=True)
             )
-            named_members[row] = RowMembers(own=own)
+            named_members[row] = RowMembers(own=typed_members)
     return named_members
 
 

@@ -300,8 +300,8 @@ def _answer(table: PaperTable, numbers: pl.DataFrame, row_order: RowOrder | None
         pairs = f"{count} pair{'s' * (count > 1)} of rows"
         yield f"The order of {pairs}: {counts}{''.join(taus)}."
     column = table.average or (table.columns[0] if len(table.columns) == 1 else None)
-    own = numbers if column is None else numbers.filter(column=column)
-    differences = own["difference"].drop_nulls().to_list()
+    of_column = numbers if column is None else numbers.filter(column=column)
+    differences = of_column["difference"].drop_nulls().to_list()
     if differences:
         extremes = dict.fromkeys(
             f"{value:+z.{_digits(table.scale)}f}" for value in (min(differences), max(differences))

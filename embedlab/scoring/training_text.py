@@ -226,8 +226,11 @@ def starting_models(run: RunFolder) -> tuple[ModelSpec, ...]:
 
 def store_earlier_text(run: RunFolder, settings: Settings) -> None:
     """Write the training text of the runs that RUN started from beside its own, so that it is
-    counted when they are renamed or removed.
+    counted when they are renamed or removed. What is there stays: a run of the same name may be
+    another one by now.
     """
+    if run.earlier_text_file.exists():
+        return
     texts = []
     for earlier_run in (earlier for start in starting_models(run) for earlier in lineage(start)):
         with suppress(EmbedlabError):  # scoring the model reports what cannot be counted

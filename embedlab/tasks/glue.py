@@ -175,9 +175,7 @@ class GlueSubmission:
                 source.open(name, split)
                 authors[file] = spec.name
 
-    def write(
-        self, folder: Path, specs: Sequence[ModelSpec], settings: Settings
-    ) -> dict[Path, str]:
+    def write(self, folder: Path, specs: Sequence[ModelSpec], settings: Settings) -> list[str]:
         """Write the predictions of each run for the test splits of its task (two files for MNLI)
         into FOLDER; return a note on each file, with what its split lacks of the published data.
 
@@ -186,14 +184,14 @@ class GlueSubmission:
         self.check(specs, settings)
         source = Source.from_settings(settings)
         texts: dict[Path, str] = {}
-        notes: dict[Path, str] = {}
+        notes = []
         for spec in specs:
             classifier = Classifier.of(spec, settings)
             for split, file in GLUE_TASKS[classifier.dataset].files.items():
                 part, path = source.open(classifier.dataset, split), folder / file
                 texts[path] = predictions_text(classifier.answers(part.frame), classifier.classes)
                 written = f"{spec.name}: predictions for GLUE's server in {path}"
-                notes[path] = "; ".join([written, *state_remarks(asdict(part.state))])
+                notes.append("; ".join([written, *state_remarks(asdict(part.state))]))
         for path, text in texts.items():
             write_atomic(path, text, hint="choose another folder with --submission")
         return notes

@@ -123,6 +123,11 @@ def test_what_a_run_started_from_is_counted_when_that_is_renamed_or_missed_aloud
     rename_runs(runs, "a", "b")
     assert counted(member(second)).overlap(frame).shared_pairs == len(frame)
     assert training_text(member(second), SETTINGS).notes == ()
+    shutil.copytree(runs / "b", runs / "a")  # another run, trained on less, takes the name
+    shutil.copy(second.training_text_file, runs / "a" / "seed-1")
+    store_earlier_text(second, SETTINGS)
+    assert counted(member(second)).overlap(frame).shared_pairs == len(frame)
+    shutil.rmtree(runs / "a")
     third = training_text(member(RunFolder(runs / "third" / "seed-1")), SETTINGS)
     assert third.text is not None
     assert third.text.overlap(frame).shared_pairs < len(frame)

@@ -27,14 +27,14 @@ def test_each_test_split_has_a_file_with_a_line_an_item(tmp_path: Path, tiny_enc
         for task in ("mnli", "stsb")
     ]
     written = TASK.submission().write(tmp_path / "out", specs, SETTINGS)
-    assert written == {
-        (path := tmp_path / "out" / file): f"{run}: predictions for GLUE's server in {path}"
+    assert written == [
+        f"{run}: predictions for GLUE's server in {tmp_path / 'out' / file}"
         for file, run in {
             "MNLI-m.tsv": "mnli@1",
             "MNLI-mm.tsv": "mnli@1",
             "STS-B.tsv": "stsb@1",
         }.items()
-    }
+    ]
     header, *lines = (tmp_path / "out" / "MNLI-m.tsv").read_text().splitlines()
     assert header == "index\tprediction"
     indices, labels = zip(*(line.split("\t") for line in lines), strict=True)
@@ -72,5 +72,5 @@ def test_a_file_of_a_partial_test_split_says_how_many_rows_it_has(
     part.parent.mkdir(parents=True)
     part.write_text("index\tsentence1\tsentence2\n0\ta dog barks\ta dog\n1\ta cat\ta dog\n")
     settings = replace(SETTINGS, data=tmp_path / "data", allow_partial=True)
-    (note,) = TASK.submission().write(tmp_path / "out", [spec], settings).values()
+    (note,) = TASK.submission().write(tmp_path / "out", [spec], settings)
     assert note.endswith("RTE.tsv; glue-rte is partial: 2 of 3000 rows")
